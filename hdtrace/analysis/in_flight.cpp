@@ -77,9 +77,11 @@ const State& innermost_at(const State& state, std::int64_t moment)
 InFlight::InFlight(std::shared_ptr<const OpenedProject> project, Snapshot start)
     : m_project(std::move(project)), m_traces(m_project->existing_traces()), m_last(m_traces.size()),
       m_without_calls(m_project->ranks_without_calls()),
+      m_matches(!Beginnings(m_project->project).are_missing()),
       m_messages(m_project->objects, [this](const Message& message) { add(message); }),
       m_collectives(
-          m_project->objects, [this](const Collective& collective) { add(collective); }, m_without_calls)
+          m_project->objects, [this](const Collective& collective) { add(collective); }, m_without_calls),
+      m_walk(m_matches ? EventWalk{{this, &m_messages}} : EventWalk{{this}})
 {
     for (std::size_t place = 0; place < m_traces.size(); ++place)
         m_places.try_emplace({m_traces[place].rank, m_traces[place].thread}, place);
@@ -247,7 +249,7 @@ void InFlight::enter(const Call& call)
 
 void InFlight::leave(const Call& call)
 {
-    if (has_taken_message(call))
+    if (m_matches && has_taken_message(call))
         open(call.state.line);
 }
 
@@ -259,6 +261,8 @@ void InFlight::joined(const Call& call)
 /// A call, or a start of what was prepared.
 template <class Joining> void InFlight::join(const Joining& joining, std::int64_t number)
 {
+    if (!m_matches)
+        return;
     const auto begun = m_begun.find(number);
     ++begun->second.joined;
     open(number);
@@ -270,9 +274,15 @@ template <class Joining> void InFlight::join(const Joining& joining, std::int64_
 
 void InFlight::started(const Call&, const Operation& operation)
 {
-    open(operation.line, message_ends(operation) + (operation.rid >= 0 ? 1 : 0));
+    open(operation.line, ends_of(operation) + (operation.rid >= 0 ? 1 : 0));
     if (operation.facts->collective != CollectiveKind::none)
         join(operation, operation.line);
+}
+
+// That the matcher reports.
+std::int64_t InFlight::ends_of(const Operation& operation) const
+{
+    return m_matches ? message_ends(operation) : 0;
 }
 
 // Of what was cancelled the matcher reports no message.
@@ -282,7 +292,7 @@ void InFlight::completed(const Call& call, const Completion& completion)
     if (!operation || operation->rid < 0)
         return;
     connect(operation->line, call.state.line);
-    close(operation->line, completion.outcome == Outcome::cancelled ? 1 + message_ends(*operation) : 1);
+    close(operation->line, completion.outcome == Outcome::cancelled ? 1 + ends_of(*operation) : 1);
 }
 
 void InFlight::add(const Message& message)

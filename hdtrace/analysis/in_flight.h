@@ -133,6 +133,7 @@ class InFlight : EventVisitor {
     void keep_while_it_lives(const ObjectId& object, std::int64_t number);
     void let_go(const ObjectId& object);
 
+    std::int64_t ends_of(const Operation& operation) const;
     void open(std::int64_t number, std::int64_t count = 1);
     void close(std::int64_t number, std::int64_t count = 1);
     void drop_if_over(Connected& connected);
@@ -154,9 +155,10 @@ class InFlight : EventVisitor {
     std::map<Thread, std::size_t> m_places; ///< in m_traces
     std::vector<Snapshot::LastCall> m_last; ///< of each trace
     std::set<std::int64_t> m_without_calls; ///< processes
+    const bool m_matches; ///< what the processes have done to each other: not where first calls are missing
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
-    EventWalk m_walk{{this, &m_messages}};
+    EventWalk m_walk;
     OpenRegions m_regions;
     std::int64_t m_moment = 0;
     std::int64_t m_last_number = 0;

@@ -10,6 +10,8 @@ namespace hdtrace {
 
 void WindowEpochs::add(const Call& call, StepId step)
 {
+    if (m_beginnings.are_missing())
+        m_beginnings.note(call);
     if (call.facts.synchronisation == WindowSynchronisation::none || call.has_failed() ||
         call.state.is_unfinished())
         return;
@@ -90,9 +92,35 @@ void WindowEpochs::add_flush(const Call& call, const Window* window, StepId step
 void WindowEpochs::add_needs(History& history) const
 {
     for (const auto& [access, calls] : m_calls)
-        add_needs_of(calls, history);
+        add_needs_of(from_same_epoch(access, calls, history), history);
     for (const auto& [target, locks] : m_locks)
         add_needs_of(locks, history);
+}
+
+// The calls from the first epoch on of which all are there, and none if that is not known.
+WindowEpochs::Calls WindowEpochs::from_same_epoch(const Access& access, const Calls& calls,
+                                                  const History& history) const
+{
+    const auto& [window, origin, target] = access;
+    if (!m_beginnings.is_missing(origin) && !m_beginnings.is_missing(target))
+        return calls;
+    const auto accessed_from = m_beginnings.complete_from(origin);
+    const auto exposed_from = m_beginnings.complete_from(target);
+    if (!accessed_from || !exposed_from)
+        return {};
+    Calls kept = calls;
+    const auto keep_from = [&](std::vector<StepId>& steps, std::int64_t time) {
+        std::erase_if(steps, [&](StepId step) { return history.step(step).begin < time; });
+    };
+    keep_from(kept.starts, *accessed_from);
+    keep_from(kept.completes, *accessed_from);
+    keep_from(kept.posts, *exposed_from);
+    keep_from(kept.waits, *exposed_from);
+    const std::size_t count =
+        std::min({kept.starts.size(), kept.completes.size(), kept.posts.size(), kept.waits.size()});
+    for (std::vector<StepId>* const steps : {&kept.starts, &kept.completes, &kept.posts, &kept.waits})
+        steps->erase(steps->begin(), steps->end() - static_cast<std::ptrdiff_t>(count));
+    return kept;
 }
 
 // MPI libraries may let the start return before the target has posted; then the end of the epoch waits for

@@ -11,6 +11,7 @@
 
 #include "hdtrace/explaining/history.h"
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/beginnings.h"
 #include "hdtrace/matching/events.h"
 
 namespace hdtrace {
@@ -19,7 +20,7 @@ namespace hdtrace {
 class WindowEpochs {
   public:
     /// @p objects must outlive it.
-    explicit WindowEpochs(const ObjectTable& objects) : m_objects(objects) {}
+    explicit WindowEpochs(const ObjectTable& objects) : m_objects(objects), m_beginnings(objects.project()) {}
 
     /// A call that has ended; of any kind.
     void add(const Call& call, StepId step);
@@ -30,7 +31,8 @@ class WindowEpochs {
     using Member = std::pair<const Window*, std::int64_t>;                // and its rank
     using Access = std::tuple<const Window*, std::int64_t, std::int64_t>; // of an origin to a target
     struct Calls {
-        std::vector<StepId> starts, completes, posts, waits; ///< the n-th of each belong together
+        /// The n-th of each belong together, if first ones are missing the n-th from the end.
+        std::vector<StepId> starts, completes, posts, waits;
     };
     struct Lock {
         StepId lock;
@@ -45,12 +47,14 @@ class WindowEpochs {
     void add_lock(const Call& call, const Window* window, StepId step);
     void add_unlock(const Call& call, const Window* window, StepId step);
     void add_flush(const Call& call, const Window* window, StepId step);
+    Calls from_same_epoch(const Access& access, const Calls& calls, const History& history) const;
     static void add_needs_of(const Calls& calls, History& history);
     static void add_needs_of(const std::vector<Lock>& locks, History& history);
     static const Lock* held_before(const Lock& lock, StepId waiting, const LockPointers& given_up,
                                    const History& history);
 
     const ObjectTable& m_objects;
+    Beginnings m_beginnings;
     std::map<Access, Calls> m_calls;
     std::map<Member, std::vector<std::int64_t>> m_targets; ///< of the access epoch that an origin is in
     std::map<Member, std::vector<std::int64_t>> m_origins; ///< of the exposure epoch that a target is in

@@ -113,7 +113,8 @@ void LeftOut::add_bound(const RunFact& bound)
                            " ended when the traces had the size that is the limit, " + std::string(*value) +
                            " bytes");
     else if (*name == "keep-last")
-        m_bounds.push_back("of " + processes + " only the last " + std::string(*value) + " are kept");
+        m_bounds.push_back("of " + processes + " only the last " + std::string(*value) +
+                           " are kept, so that nothing but the end tells which calls belong together");
     else if (*name == "lost-lines")
         m_bounds.push_back(processes + " could not write " + std::string(*value) + " lines" +
                            (count == 1 ? "" : " each") +

@@ -42,7 +42,7 @@ const Object* ObjectTable::Index<Object>::find(std::int64_t rank, std::int64_t n
     return found != last && found->id == id ? found->object : nullptr;
 }
 
-ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sites)
+ObjectTable::ObjectTable(const Project& project) : m_project(&project), m_call_sites(project.call_sites)
 {
     for (const Communicator& communicator : project.communicators)
         for (const Communicator::Member& member : communicator.members)

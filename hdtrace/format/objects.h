@@ -19,6 +19,8 @@ class ObjectTable {
     /// @p project must outlive the table and stay as it is.
     explicit ObjectTable(const Project& project);
 
+    const Project& project() const { return *m_project; }
+
     const Communicator* communicator(std::int64_t rank, std::int64_t cid) const;
     const ProjectFile* file(std::int64_t rank, std::int64_t fid) const;
     const Datatype* datatype(std::int64_t rank, std::int64_t tid) const;
@@ -69,6 +71,7 @@ class ObjectTable {
     static const Object* find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
                                     const AttributeName& attribute);
 
+    const Project* m_project;
     Index<Communicator> m_communicators;
     Index<ProjectFile> m_files;
     Index<Datatype> m_datatypes;

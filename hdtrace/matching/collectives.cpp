@@ -1,6 +1,7 @@
 #include "hdtrace/matching/collectives.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "hdtrace/matching/rank_list.h"
@@ -32,6 +33,14 @@ bool is_refused(const State& state)
            std::ranges::find(of_arguments, *error) != std::end(of_arguments);
 }
 
+/// Whether the members have called the same, and nobody in vain.
+bool are_one(const Collective& collective)
+{
+    return std::ranges::all_of(collective.calls, [&](const CollectiveCall& call) {
+        return !call.has_failed && call.name == collective.calls.front().name;
+    });
+}
+
 } // namespace
 
 std::vector<std::int64_t> sources_of(const CollectiveCall& call)
@@ -59,8 +68,8 @@ std::set<std::int64_t> absent_ranks(const Collective& collective)
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
-    : m_objects(objects), m_collective_objects(objects), m_on_collective(std::move(on_collective)),
-      m_absent(std::move(absent))
+    : m_objects(objects), m_beginnings(objects.project()), m_collective_objects(objects),
+      m_on_collective(std::move(on_collective)), m_absent(std::move(absent))
 {
 }
 
@@ -84,6 +93,14 @@ bool CollectiveMatcher::take(const Call& call)
         return false;
     put(std::move(*joining), keeps(call.facts) ? &call.state : nullptr, &call.state.children);
     return true;
+}
+
+void CollectiveMatcher::leave(const Call& call)
+{
+    if (m_beginnings.are_missing())
+        m_beginnings.note(call);
+    else
+        EventVisitor::leave(call);
 }
 
 void CollectiveMatcher::started(const Call& call, const Operation& operation)
@@ -140,7 +157,8 @@ void CollectiveMatcher::put(JoiningCall&& joining, const Element* call, const st
 {
     static const std::vector<Element> none;
     Sequence& sequence = sequence_of(joining.object);
-    std::vector<CollectiveCall>& calls = calls_of_next(sequence, joining.call.rank);
+    std::vector<CollectiveCall>& calls =
+        sequence.lacks_first ? sequence.kept[joining.call.rank] : calls_of_next(sequence, joining.call.rank);
     if (call)
         joining.call.arguments = arguments_of(*call, children ? *children : none, calls);
     calls.push_back(std::move(joining.call));
@@ -149,7 +167,7 @@ void CollectiveMatcher::put(JoiningCall&& joining, const Element* call, const st
             hand_out_first(sequence);
     }
     // As many are prepared as a program likes. Who has started as often as the others begins anew with them.
-    if (joining.object.prepared >= 0 && sequence.open.empty())
+    if (joining.object.prepared >= 0 && sequence.open.empty() && !sequence.lacks_first)
         m_sequences.erase(joining.object);
 }
 
@@ -165,6 +183,10 @@ CollectiveMatcher::Sequence& CollectiveMatcher::sequence_of(const CollectiveObje
     if (is_new) {
         found->second.object = object;
         found->second.callers = callers_of(*object.communicator);
+        found->second.lacks_first =
+            m_beginnings.are_missing() &&
+            std::ranges::any_of(object.communicator->members,
+                                [&](const auto& member) { return m_beginnings.is_missing(member.global); });
     }
     return found->second;
 }
@@ -191,6 +213,28 @@ void CollectiveMatcher::hand_out_first(Sequence& sequence)
     sequence.spare = std::move(collective.calls);
     sequence.spare.clear();
     sequence.open.pop_front();
+}
+
+/// Nothing follows. What is prepared is numbered from the beginning, so nobody knows which that is.
+void CollectiveMatcher::hand_out_from_end(Sequence& sequence)
+{
+    if (sequence.kept.size() < sequence.callers || sequence.object.prepared >= 0)
+        return;
+    std::size_t count = std::numeric_limits<std::size_t>::max();
+    for (auto& [rank, calls] : sequence.kept) {
+        const auto from = m_beginnings.complete_from(rank);
+        std::erase_if(calls, [&](const CollectiveCall& call) { return !from || call.start < *from; });
+        count = std::min(count, calls.size());
+    }
+    std::vector<Collective> found;
+    for (std::size_t number = 0; number < count; ++number) {
+        Collective& collective = found.emplace_back(sequence.object, static_cast<std::int64_t>(number));
+        for (auto& [rank, calls] : sequence.kept)
+            collective.calls.push_back(std::move(calls[calls.size() - count + number]));
+        std::ranges::sort(collective.calls, {}, &CollectiveCall::start);
+    }
+    if (std::ranges::all_of(found, are_one))
+        std::ranges::for_each(found, m_on_collective);
 }
 
 /// Whether a call was removed from the first operation that failed and is another one than those of others.
@@ -244,6 +288,8 @@ void CollectiveMatcher::finish()
     for (auto& [object, sequence] : m_sequences) { // in the order of the project
         if (m_collective_objects.is_ambiguous(object))
             continue;
+        if (sequence.lacks_first)
+            hand_out_from_end(sequence);
         while (!sequence.open.empty()) {
             if (remove_misfit(sequence))
                 continue;

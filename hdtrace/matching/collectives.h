@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/beginnings.h"
 #include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
@@ -66,6 +67,10 @@ std::set<std::int64_t> absent_ranks(const Collective& collective);
 /// files. Calls that the MPI library made inside others are left out. A call that failed takes part if the
 /// others called the same: it may have failed before it reached them, and be followed by a second try. Memory
 /// grows with how far processes are apart. For one thread at a time.
+///
+/// Where first calls of a member were given up for later ones (`--keep-last`) operations are counted from the
+/// end, in finish(), from 0 on, and memory grows with them. They are left out if nothing tells which calls
+/// belong together (beginnings.h), as where calls failed.
 class CollectiveMatcher : public EventVisitor {
   public:
     using OnCollective = std::function<void(const Collective&)>;
@@ -76,6 +81,7 @@ class CollectiveMatcher : public EventVisitor {
                       std::set<std::int64_t> absent = {});
 
     void joined(const Call& call) override { take(call); }
+    void leave(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
     /// The same. False of what takes part in nothing that is matched.
     bool take(const Call& call);
@@ -111,6 +117,8 @@ class CollectiveMatcher : public EventVisitor {
         std::unordered_map<std::int64_t, std::int64_t> calls_of; ///< how many a process made
         /// How many that failed there took part: others may have taken part in the second tries.
         std::unordered_map<std::int64_t, std::int64_t> failed_of;
+        bool lacks_first = false;                                      ///< calls of members
+        std::map<std::int64_t, std::vector<CollectiveCall>> kept = {}; ///< then: what each has called
 
         bool is_complete() const { return !open.empty() && open.front().calls.size() >= callers; }
     };
@@ -121,12 +129,14 @@ class CollectiveMatcher : public EventVisitor {
     Sequence& sequence_of(const CollectiveObject& object);
     static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);
     void hand_out_first(Sequence& sequence);
+    void hand_out_from_end(Sequence& sequence);
     static bool remove_misfit(Sequence& sequence);
     static void remove_first_call(Sequence& sequence, std::int64_t rank);
     static bool is_excused(Sequence& sequence, const Collective& collective);
     std::size_t callers_of(const Communicator& communicator) const;
 
     const ObjectTable& m_objects;
+    Beginnings m_beginnings;
     CollectiveObjects m_collective_objects;
     OnCollective m_on_collective;
     std::set<std::int64_t> m_absent;

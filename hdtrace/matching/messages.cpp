@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/beginnings.h"
 #include "hdtrace/matching/spare_nodes.h"
 
 namespace hdtrace {
@@ -244,7 +245,7 @@ using ProbedMessages = std::map<std::pair<MailboxKey, ChannelKey>, std::deque<Pr
 
 struct MessageMatcher::Matching {
     Matching(const ObjectTable& objects, OnMessage on_message)
-        : objects(objects), on_message(std::move(on_message))
+        : objects(objects), beginnings(objects.project()), on_message(std::move(on_message))
     {
     }
 
@@ -286,10 +287,19 @@ struct MessageMatcher::Matching {
     void remove_if_empty(Mailbox& mailbox, Channels::iterator channel);
     void report(const MailboxKey& key, const ChannelKey& channel, std::optional<MessageEnd> send,
                 std::optional<MessageEnd> receive) const;
+    /// Whether first messages of a channel are missing, so that nobody knows which belong together.
+    bool lacks_first(std::int64_t destination, std::int64_t source) const
+    {
+        return beginnings.are_missing() &&
+               (beginnings.is_missing(destination) || beginnings.is_missing(source));
+    }
+    /// The last of both ends, when nothing follows. The channel is of no use any more.
+    void report_from_end(const MailboxKey& key, Channels::value_type& channel) const;
     /// What has no other end.
-    void report_rest(const MailboxKey& key, const Mailbox& mailbox) const;
+    void report_rest(const MailboxKey& key, Mailbox& mailbox) const;
 
     const ObjectTable& objects;
+    Beginnings beginnings;
     OnMessage on_message;
     IsElsewhere is_elsewhere; ///< empty: nobody is
     OnStep on_step;
@@ -605,7 +615,8 @@ bool MessageMatcher::Matching::report_at(const MailboxKey& key, Channels::value_
                                          std::size_t place) const
 {
     auto& [sends, receives] = channel.second;
-    if (place >= sends.size() || place >= receives.size() || !receives[place]->is_over)
+    if (place >= sends.size() || place >= receives.size() || !receives[place]->is_over ||
+        lacks_first(key.destination, channel.first.source))
         return false;
     const auto at = static_cast<std::ptrdiff_t>(place);
     report(key, channel.first, std::move(sends[place]), receives[place]->end);
@@ -636,7 +647,26 @@ void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& c
                 std::move(receive)});
 }
 
-void MessageMatcher::Matching::report_rest(const MailboxKey& key, const Mailbox& mailbox) const
+void MessageMatcher::Matching::report_from_end(const MailboxKey& key, Channels::value_type& channel) const
+{
+    const auto sent_from = beginnings.complete_from(channel.first.source);
+    const auto received_from = beginnings.complete_from(key.destination);
+    auto& [sends, receives] = channel.second;
+    if (sent_from && received_from) {
+        std::erase_if(sends, [&](const MessageEnd& send) { return send.time < *sent_from; });
+        std::erase_if(receives,
+                      [&](const ReceivePointer& receive) { return receive->end.time < *received_from; });
+        const std::size_t both = std::min(sends.size(), receives.size());
+        const auto first_send = sends.end() - static_cast<std::ptrdiff_t>(both);
+        const auto first_receive = receives.end() - static_cast<std::ptrdiff_t>(both);
+        for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(both); ++i)
+            if (first_receive[i]->is_over)
+                report(key, channel.first, std::move(first_send[i]), first_receive[i]->end);
+    }
+    channel.second = {};
+}
+
+void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailbox) const
 {
     std::size_t excused = mailbox.doubtful;
     const auto report_end = [&](const ChannelKey& channel, std::optional<MessageEnd> send,
@@ -651,14 +681,18 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, const Mailbox&
         end.is_complete = receive.is_over;
         report_end({receive.source, receive.tag}, {}, std::move(end));
     };
-    for (const auto& [channel_key, channel] : mailbox.channels) {
+    for (auto& of_channel : mailbox.channels) {
+        auto& [channel_key, channel] = of_channel;
+        if (lacks_first(key.destination, channel_key.source))
+            report_from_end(key, of_channel);
         for (const MessageEnd& send : channel.sends)
             report_end(channel_key, send, {});
         for (const ReceivePointer& receive : channel.receives)
             report_receive(*receive);
     }
     for (const ReceivePointer& receive : mailbox.open)
-        report_receive(*receive);
+        if (!beginnings.are_missing())
+            report_receive(*receive);
 }
 
 MessageMatcher::MessageMatcher(const ObjectTable& objects, OnMessage on_message)
@@ -682,6 +716,8 @@ void MessageMatcher::completed(const Call&, const Completion& completion)
 
 void MessageMatcher::leave(const Call& call)
 {
+    if (m_matching->beginnings.are_missing())
+        m_matching->beginnings.note(call);
     if (call.facts.probes == ProbeKind::takes)
         m_matching->take_probe(call);
 }

@@ -88,6 +88,10 @@ struct SendingStep {
 /// it has got one of which nothing tells which, and the others are matched in finish(). Messages to and
 /// from processes of other worlds and calls that failed are left out, except receives of messages that were
 /// too large (`MPI_ERR_TRUNCATE`). For one thread at a time.
+///
+/// To and from processes whose first calls were given up for later ones (`--keep-last`) messages are counted
+/// from the end, in finish(), and memory grows with them. They are left out if nothing tells which belong
+/// together (beginnings.h), and so is what has no other end.
 class MessageMatcher : public EventVisitor {
   public:
     using OnMessage = std::function<void(const Message&)>;

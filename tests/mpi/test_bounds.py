@@ -110,6 +110,29 @@ def test_tools_say_that_the_beginning_is_missing(windowed):
     assert statistics.totals.calls == sum(len(trace.states) for trace in windowed)
 
 
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory):
+    return run_with_tracer("uneven_calls", 2, tmp_path_factory.mktemp("uneven"), {"HDTRACE_KEEP_LAST": "2M"}, args=(MANY_ROUNDS,), complete=False, leaves_out=True)
+
+
+def test_messages_of_the_end_are_those_that_belong_together(uneven):
+    project = opened(uneven, "of 2 processes only the last 2M are kept")
+    messages = list(project.messages())
+    sent = [message.send.bytes for message in messages]
+    assert len(sent) > 500 and sent == [message.receive.bytes for message in messages]
+    assert max(message.receive.line for message in messages) > MANY_ROUNDS, "the last ones are among them"
+    assert all(message.send.start <= message.receive.end for message in messages)
+
+
+def test_collective_operations_of_the_end_are_those_that_belong_together(uneven):
+    project = opened(uneven, "of 2 processes only the last 2M are kept")
+    operations = list(project.collectives())
+    assert len(operations) > 500
+    for operation in operations:
+        one, other = operation.calls
+        assert one.bytes == other.bytes and one.start <= other.end and other.start <= one.end + 100_000_000
+
+
 @pytest.mark.parametrize("form", ["tit", "otf2"])
 def test_the_end_is_converted(windowed, tmp_path, form):
     assert windowed.project.process_count == 2

@@ -58,6 +58,8 @@ State around(std::string name, State inner)
     return state;
 }
 
+using Found = std::vector<std::string>;
+
 // What belongs together, e.g. "0: Bcast Bcast".
 std::vector<std::string> match(std::initializer_list<OneCall> calls, bool follows_objects = false,
                                bool follows_starts = false)
@@ -85,7 +87,48 @@ std::vector<std::string> match(std::initializer_list<OneCall> calls, bool follow
     return found;
 }
 
-using Found = std::vector<std::string>;
+// The times at which they began, of a run in which first calls of process 0 were given up.
+Found match_ends(std::initializer_list<OneCall> calls)
+{
+    Project project = two_processes();
+    project.run.facts = {{{"Bound", {{"name", "keep-last"}, {"value", "2M"}}}, {{0, 0}}}};
+    const ObjectTable objects(project);
+    Found found;
+    CollectiveMatcher matcher(objects, [&](const Collective& collective) {
+        std::string text = std::to_string(collective.number) + ":";
+        for (const CollectiveCall& call : collective.calls)
+            text += " " + std::to_string(call.start);
+        found.push_back(text);
+    });
+    EventWalk walk({&matcher});
+    std::int64_t time = 0;
+    for (OneCall call : calls) {
+        call.state.time = call.state.end = ++time;
+        walk.add({"", call.rank, 0, {}}, call.state);
+    }
+    matcher.finish();
+    return found;
+}
+
+TEST(CollectiveMatcher, CountsFromTheEndWhereFirstCallsAreMissing)
+{
+    const OneCall first = {1, on_world("Bcast")}, of_cut = {0, on_world("Bcast")};
+    EXPECT_EQ(match_ends({first,
+                          first,
+                          of_cut,
+                          {0, on_world("Barrier")},
+                          {1, on_world("Barrier")},
+                          {0, on_world("Finalize")},
+                          {1, on_world("Finalize")}}),
+              (Found{"0: 2 3", "1: 4 5"}));
+    EXPECT_EQ(match_ends({first, first, of_cut, {0, on_world("Finalize")}}), Found{})
+        << "the last one of process 1 may be missing";
+    EXPECT_EQ(
+        match_ends(
+            {first, of_cut, {0, on_world("Barrier")}, {0, on_world("Finalize")}, {1, on_world("Finalize")}}),
+        Found{})
+        << "a program that is wrong";
+}
 
 TEST(CollectiveMatcher, PutsTheCallsOfAllMembersTogether)
 {

@@ -107,6 +107,80 @@ Matches match(std::initializer_list<Call> calls)
     return found;
 }
 
+// Of a run in which first calls of process 0 were given up, and of process 2.
+Matches match_ends(std::initializer_list<Call> calls, std::int64_t thread_began = 0)
+{
+    Project project = two_communicators();
+    project.run.facts = {{{"Bound", {{"name", "keep-last"}, {"value", "2M"}}}, {{0, 0}, {2, 2}}}};
+    RunProcess process;
+    process.threads.resize(2);
+    process.threads[1].number = 1;
+    process.threads[1].begin = thread_began;
+    project.run.processes = {process};
+    const ObjectTable objects(project);
+    Matches found;
+    MessageMatcher matcher(objects, [&](const Message& message) { found.push_back(lines_of(message)); });
+    EventWalk walk({&matcher});
+    std::int64_t line = 0;
+    for (const Call& one : calls) // the threads of process 0 are told by numbers behind 10
+        walk.add({"", one.rank % 10, one.rank / 10, {}}, call(one.text, ++line));
+    matcher.finish();
+    return found;
+}
+
+TEST(MessageMatcher, CountsFromTheEndWhereFirstCallsAreMissing)
+{
+    EXPECT_EQ(match_ends({{1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {0, "Send toRank=1 toTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}}),
+              (Matches{"3->4"}));
+    EXPECT_EQ(match_ends({{1, "Send toRank=0 toTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {0, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=7"},
+                          {0, "Wait For rid=7 fromRank=1 fromTag=5 size=4"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}}),
+              (Matches{"2->3"}));
+    EXPECT_EQ(match_ends({{1, "Send toRank=3 toTag=5 cid=0"},
+                          {3, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {3, "Recv fromRank=1 fromTag=5 cid=0"}}),
+              (Matches{"1->2", "-->3"}))
+        << "both are whole";
+}
+
+TEST(MessageMatcher, DoesNotGuessWhatBelongsTogetherWhereFirstCallsAreMissing)
+{
+    EXPECT_EQ(match_ends({{1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {0, "Send toRank=1 toTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {0, "Finalize"}}),
+              (Matches{}))
+        << "what is behind it may have been on its way when process 1 ended";
+    EXPECT_EQ(match_ends({{2, "Isend toRank=0 toTag=5 cid=0 rid=1"},
+                          {2, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=2"},
+                          {0, "Finalize"},
+                          {2, "Finalize"}}),
+              (Matches{}));
+}
+
+TEST(MessageMatcher, KnowsThatEachThreadHasAnotherBeginning)
+{
+    const std::initializer_list<Call> calls = {{0, "Send toRank=1 toTag=5 cid=0"},
+                                               {10, "Send toRank=1 toTag=5 cid=0"},
+                                               {0, "Send toRank=1 toTag=5 cid=0"},
+                                               {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                                               {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                                               {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                                               {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                                               {0, "Finalize"},
+                                               {1, "Finalize"}};
+    EXPECT_EQ(match_ends(calls, 5), (Matches{"2->6", "3->7"})) << "the first one may have been the second";
+    EXPECT_EQ(match_ends(calls, 20), (Matches{"1->5", "2->6", "3->7"})) << "it has called nothing before";
+}
+
 TEST(MessageMatcher, TellsAllAboutAMessage)
 {
     const Project project = two_communicators();
