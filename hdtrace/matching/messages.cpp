@@ -118,12 +118,13 @@ struct Receive {
     MessageEnd end;
     bool is_over = false;
     bool is_cancelled = false;
+    bool is_freed = false; ///< the program gave it up: nothing will tell what it gets
     /// While it is one of the open ones of its mailbox.
     std::optional<OpenReceives::iterator> open_place = std::nullopt;
     bool waits = false; ///< for others that are open; what it gets is known
 
     /// Whether it is known what it gets; older traces never tell it.
-    bool is_resolved() const { return (source != any && tag != any) || is_over; }
+    bool is_resolved() const { return (source != any && tag != any) || (is_over && !is_freed); }
     bool may_get(std::int64_t from, std::int64_t with_tag) const
     {
         return (source == any || source == from) && (tag == any || tag == with_tag);
@@ -414,7 +415,9 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     taken->end.end = completion.end;
     taken->is_over = true;
     taken->is_cancelled = completion.outcome == Outcome::cancelled || is_doubtful;
-    update(*mailbox, *taken);
+    taken->is_freed = completion.outcome == Outcome::freed;
+    if (taken->is_resolved())
+        update(*mailbox, *taken);
     forget(std::move(taken));
     spare_pending.add(std::move(found));
 }

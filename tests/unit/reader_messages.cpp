@@ -181,6 +181,16 @@ TEST(MessageMatcher, KnowsThatEachThreadHasAnotherBeginning)
     EXPECT_EQ(match_ends(calls, 20), (Matches{"1->5", "2->6", "3->7"})) << "it has called nothing before";
 }
 
+TEST(MessageMatcher, KnowsThatAReceiveFromAnybodyWhoseRequestIsFreedGetsAMessage)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=0"},
+                     {1, "Request_free rid=0"},
+                     {0, "Send toRank=1 toTag=5 cid=0"},
+                     {0, "Send toRank=1 toTag=5 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=5 cid=0"}}),
+              (Matches{"3->1", "4->5"}));
+}
+
 TEST(MessageMatcher, TellsAllAboutAMessage)
 {
     const Project project = two_communicators();
