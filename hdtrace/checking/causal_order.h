@@ -48,6 +48,8 @@ class CausalOrder : public EventVisitor {
 
     /// A new moment of a process, behind all that it did.
     Moment step(std::int64_t rank);
+    /// The last one.
+    Moment last_step(std::int64_t rank) { return {rank, m_processes[rank].steps}; }
     /// When the operation began, or was complete.
     Moment began(std::int64_t rank, const MessageEnd& end) const;
     Moment ended(std::int64_t rank, const MessageEnd& end) const;

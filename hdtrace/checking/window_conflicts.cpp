@@ -44,6 +44,12 @@ bool is_atomic(WindowAccess kind)
     return kind != WindowAccess::put && kind != WindowAccess::get;
 }
 
+/// And says what was there before.
+bool fetches(WindowAccess kind)
+{
+    return is_atomic(kind) && kind != WindowAccess::accumulate;
+}
+
 } // namespace
 
 void WindowConflicts::enter(const Call& call)
@@ -60,8 +66,10 @@ void WindowConflicts::enter(const Call& call)
     const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
     if (call.facts.access == WindowAccess::none)
         synchronise(call, *window);
-    else if (target >= 0)
+    else if (target >= 0) {
         access(call, *window, target);
+        follow_atomic(call);
+    }
 }
 
 void WindowConflicts::leave(const Call& call)
@@ -184,6 +192,16 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     access.issued = m_order.step(rank);
     open.push_back(accesses.size());
     accesses.push_back(std::move(access));
+}
+
+void WindowConflicts::follow_atomic(const Call& call)
+{
+    if (!is_atomic(call.facts.access))
+        return;
+    Atomics& atomics = m_atomics[call.trace.rank];
+    atomics.last = m_order.last_step(call.trace.rank);
+    if (!atomics.first_fetch && fetches(call.facts.access))
+        atomics.first_fetch = atomics.last;
 }
 
 /// As its origin holds it now.
@@ -417,31 +435,63 @@ void WindowConflicts::prepare()
     }
 }
 
+bool WindowConflicts::are_ordered(const Pair& pair) const
+{
+    const auto is_behind = [&](const Access& first, const Access& second) {
+        return first.done.step > 0 && m_order.is_before(first.done, second.issued);
+    };
+    return is_behind(*pair.one, *pair.other) || is_behind(*pair.other, *pair.one);
+}
+
+/// What the earlier one has changed atomically behind its access the later one may have found before its own:
+/// then it is a lock or a flag.
+bool WindowConflicts::may_be_ordered_by_atomics(const Pair& pair) const
+{
+    const Access &earlier = *pair.one, &later = *pair.other;
+    const auto of_earlier = m_atomics.find(earlier.place.rank), of_later = m_atomics.find(later.place.rank);
+    if (of_earlier == m_atomics.end() || of_later == m_atomics.end() || of_earlier == of_later)
+        return false;
+    const auto& found = of_later->second.first_fetch;
+    return earlier.done.step > 0 && of_earlier->second.last >= earlier.done && found && *found < later.issued;
+}
+
+/// By their ranks.
+std::pair<const WindowConflicts::Access*, const WindowConflicts::Access*>
+WindowConflicts::sorted(const Pair& pair)
+{
+    const bool is_sorted = pair.one->issued <= pair.other->issued;
+    return is_sorted ? std::pair(pair.one, pair.other) : std::pair(pair.other, pair.one);
+}
+
+/// Of calls at the same places those that nothing orders for certain come first.
 void WindowConflicts::finish()
 {
     std::set<std::pair<const CallSite*, const CallSite*>> told;
-    for (const auto& [one, other, window, target] : m_pairs) {
-        const auto is_behind = [&](const Access& first, const Access& second) {
-            return first.done.step > 0 && m_order.is_before(first.done, second.issued);
-        };
-        if (is_behind(*one, *other) || is_behind(*other, *one))
-            continue;
-        const Access& first = one->issued <= other->issued ? *one : *other;
-        const Access& second = &first == one ? *other : *one;
-        if (!told.insert({first.place.site, second.place.site}).second)
-            continue;
-        m_findings.report(
-            FindingKind::rma_conflict, second.place,
-            second.name + at(second.place.site) + " of rank " + std::to_string(second.place.rank) + " and " +
-                first.name + at(first.place.site) + " of rank " + std::to_string(first.place.rank) +
-                " access the same memory of rank " + std::to_string(target) +
-                (is_atomic(first.kind) && is_atomic(second.kind) && have_other_elements(first, second)
-                     ? " as elements of " + std::to_string(second.element) + " and " +
-                           std::to_string(first.element) + " bytes"
-                     : "") +
-                ", and nothing orders them",
-            first.place.site);
-    }
+    for (const Severity severity : {Severity::error, Severity::warning})
+        for (const Pair& pair : m_pairs) {
+            if (are_ordered(pair) || may_be_ordered_by_atomics(pair) != (severity == Severity::warning))
+                continue;
+            const auto [first, second] = sorted(pair);
+            if (told.insert({first->place.site, second->place.site}).second)
+                report(pair, severity);
+        }
+}
+
+void WindowConflicts::report(const Pair& pair, Severity severity)
+{
+    const auto [first, second] = sorted(pair);
+    m_findings.report_as(
+        severity, FindingKind::rma_conflict, second->place,
+        second->name + at(second->place.site) + " of rank " + std::to_string(second->place.rank) + " and " +
+            first->name + at(first->place.site) + " of rank " + std::to_string(first->place.rank) +
+            " access the same memory of rank " + std::to_string(pair.target) +
+            (is_atomic(first->kind) && is_atomic(second->kind) && have_other_elements(*first, *second)
+                 ? " as elements of " + std::to_string(second->element) + " and " +
+                       std::to_string(first->element) + " bytes"
+                 : "") +
+            (severity == Severity::error ? ", and nothing orders them"
+                                         : ", and nothing but atomic accesses may order them"),
+        first->place.site);
 }
 
 } // namespace hdtrace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,10 +64,15 @@ class WindowConflicts : public EventVisitor {
     };
     using Target = std::pair<const Window*, std::int64_t>;
     struct Pair {
-        const Access* one;
+        const Access* one; ///< the earlier one, as clocks say
         const Access* other;
         const Window* window;
         std::int64_t target;
+    };
+    /// When a process issued atomic accesses, of any memory.
+    struct Atomics {
+        std::optional<Moment> first_fetch; ///< it might find what others have changed
+        Moment last;
     };
     /// Where an access goes and comes from: target, first byte, byte behind the last, call site.
     using Route = std::tuple<std::int64_t, std::int64_t, std::int64_t, const CallSite*>;
@@ -103,6 +109,7 @@ class WindowConflicts : public EventVisitor {
     LocalAccess local_access(const Call& call, const OwnMemory& memory, const CallBuffer& buffer);
     void add_local(LocalAccess local, Moment issued);
     void access(const Call& call, const Window& window, std::int64_t target);
+    void follow_atomic(const Call& call);
     void set_range(const Call& call, const Window& window, std::int64_t target, Access& access);
     void synchronise(const Call& call, const Window& window);
     void expose(const Call& call, const Window& window, Epochs& epochs);
@@ -113,6 +120,10 @@ class WindowConflicts : public EventVisitor {
     static bool conflict(const Access& one, const Access& other);
     void add_pairs(const Target& target, std::vector<Access>& accesses);
     void add_pair(const Pair& pair);
+    static std::pair<const Access*, const Access*> sorted(const Pair& pair);
+    bool are_ordered(const Pair& pair) const;
+    bool may_be_ordered_by_atomics(const Pair& pair) const;
+    void report(const Pair& pair, Severity severity);
 
     Findings& m_findings;
     CausalOrder& m_order;
@@ -126,6 +137,7 @@ class WindowConflicts : public EventVisitor {
     std::map<Target, std::vector<Access>> m_accesses;
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
+    std::map<std::int64_t, Atomics> m_atomics;                                             ///< by rank
     std::vector<Pair> m_pairs;
     PairLimit m_limit;
     std::size_t m_compared = 0; ///< pairs

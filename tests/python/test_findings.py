@@ -763,6 +763,45 @@ def test_what_orders_accesses_to_a_window(kinds, between):
     assert kinds(locked(1) + first + free, second + locked(1) + free) == expected
 
 
+def one_sided(name, target, offset, more=""):
+    place = f"{'from' if name == 'Get' else 'to'}Rank='{target}' wid='0' targetOffset='{offset}' targetCount='1' targetTid='0'"
+    return call(name, f"size='4' count='1' tid='0' {place} {more}") + call("Win_flush", f"wid='0' toRank='{target}'")
+
+
+def atomic(name="Fetch_and_op"):
+    return one_sided(name, 1, 1, "op='MPI_REPLACE'")
+
+
+def severities(findings, *accesses):
+    begin, end = call("Win_lock_all", "wid='0' assert='0'"), call("Win_unlock_all", "wid='0'") + call("Win_free", "wid='0'")
+    found = findings(*(begin + some + end for some in accesses))
+    assert {finding.kind for finding in found} == {"rma-conflict"}
+    return [finding.severity for finding in found]
+
+
+ATOMICS = {
+    "a flag": (lambda put: put() + atomic("Accumulate"), lambda get: atomic() + get(), "warning"),
+    "a lock": (lambda put: atomic("Compare_and_swap") + put() + atomic(), lambda get: atomic("Compare_and_swap") + get() + atomic(), "warning"),
+    "none behind the first": (lambda put: atomic() + put(), lambda get: atomic() + get(), "error"),
+    "none before the second": (lambda put: put() + atomic(), lambda get: get() + atomic(), "error"),
+    "none that fetches": (lambda put: put() + atomic(), lambda get: atomic("Accumulate") + get(), "error"),
+}
+
+
+@pytest.mark.parametrize("name", ATOMICS)
+def test_atomic_accesses_may_order_others(findings, name):
+    first, second, expected = ATOMICS[name]
+    traces = first(lambda: one_sided("Put", 1, 0)), second(lambda: one_sided("Get", 1, 0))
+    assert severities(findings, *traces) == [expected]
+
+
+def test_of_calls_at_the_same_places_what_atomic_accesses_cannot_order_is_told(findings):
+    first = one_sided("Put", 1, 0) + atomic("Accumulate")
+    second = atomic() + one_sided("Get", 1, 0)
+    assert severities(findings, first, second) == ["warning"]
+    assert severities(findings, first + one_sided("Put", 1, 0), second + one_sided("Get", 1, 0)) == ["error"]
+
+
 @pytest.mark.parametrize("own, other, expected", [
     ("EXCLUSIVE", "SHARED", []), ("SHARED", "EXCLUSIVE", []), ("SHARED", "SHARED", ["rma-conflict"]), (None, "EXCLUSIVE", ["rma-conflict"])])
 def test_locks_exclude_each_other_only_where_both_lock(kinds, own, other, expected):
