@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hdtrace/calls/special_ranks.h"
+
 namespace hdtrace {
 namespace {
 
@@ -117,10 +119,29 @@ void CausalOrder::joined(const Call& call)
 
 void CausalOrder::leave(const Call& call)
 {
-    if (call.is_inside_call || !m_joined)
+    if (call.is_inside_call)
+        return;
+    if (call.facts.probes != ProbeKind::none && !is_full())
+        follow_probe(call);
+    if (!m_joined)
         return;
     hear(step(call.trace.rank), *m_joined);
     m_joined.reset();
+}
+
+void CausalOrder::follow_probe(const Call& call)
+{
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
+    const auto source = state.integer("fromRank"), tag = state.integer("fromTag");
+    const Communicator* const communicator = m_objects.communicator(rank, state);
+    if (state.is_unfinished() || call.has_failed() || state.integer("flag") == 0 || !communicator ||
+        source.value_or(proc_null) < 0 || !tag)
+        return;
+    if (call.facts.probes == ProbeKind::takes)
+        m_operations[{rank, call.trace.thread, state.line, -1}].end = step(rank);
+    else
+        m_probes[{communicator, rank, *source, *tag}].push_back({step(rank)});
 }
 
 Moment CausalOrder::began(std::int64_t rank, const MessageEnd& end) const
@@ -135,8 +156,38 @@ Moment CausalOrder::ended(std::int64_t rank, const MessageEnd& end) const
     return found == m_operations.end() ? Moment() : found->second.end;
 }
 
+/// When the process was given the message: by a probe that keeps it from others, or by its receive.
+Moment CausalOrder::take(const Message& message)
+{
+    const MessageEnd& receive = *message.receive;
+    const Key probe{message.destination, receive.probe_thread, receive.probe_line, -1};
+    if (const auto found = m_operations.extract(probe))
+        return found.mapped().end;
+    return began(message.destination, receive);
+}
+
+/// Those between the message and the one that was taken before it, as far as is known yet.
+void CausalOrder::add_probes(const Message& message)
+{
+    const Moment sent = began(message.source, *message.send), taken = take(message);
+    if (message.receive->probe_line > 0)
+        add(sent, taken);
+    const auto channel =
+        m_probes.find({message.communicator, message.destination, message.source, message.tag});
+    if (channel == m_probes.end())
+        return;
+    std::vector<Probe>& probes = channel->second;
+    const auto is_sooner = [&](const Probe& probe) { return probe.taken.step == 0 || taken < probe.taken; };
+    auto probe = std::ranges::upper_bound(probes, taken, {}, &Probe::end);
+    while (probe != probes.begin() && is_sooner(*--probe)) {
+        probe->taken = taken;
+        probe->sent = sent;
+    }
+}
+
 void CausalOrder::add(const Message& message)
 {
+    add_probes(message);
     add(began(message.source, *message.send), ended(message.destination, *message.receive));
     add_receive(message);
     forget_message(message.source, *message.send);
@@ -211,6 +262,9 @@ void CausalOrder::keep_clock(std::int64_t rank, std::uint32_t until)
 
 void CausalOrder::finish()
 {
+    for (const auto& [channel, probes] : m_probes)
+        for (const Probe& probe : probes)
+            add(probe.sent, probe.end);
     for (const auto& [rank, process] : m_processes)
         m_width = std::max(m_width, static_cast<std::size_t>(rank) + 1);
     for (auto& [rank, process] : m_processes) {

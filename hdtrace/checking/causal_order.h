@@ -1,5 +1,6 @@
 // causal_order.h - what happened before what, whatever the clocks say: by the order of the calls of each
-// process, by messages and by collective operations (Lamport's relation, as vector clocks).
+// process, by messages, which probes may tell of before they are received, and by collective operations
+// (Lamport's relation, as vector clocks).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class CausalOrder : public EventVisitor {
     static constexpr std::size_t most_steps = 4'000'000;
 
     /// @p objects must outlive it.
-    explicit CausalOrder(const ObjectTable& objects) : m_collective_objects(objects) {}
+    explicit CausalOrder(const ObjectTable& objects) : m_objects(objects), m_collective_objects(objects) {}
 
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
@@ -82,6 +83,14 @@ class CausalOrder : public EventVisitor {
         bool hears; ///< else it tells
         std::size_t meeting;
     };
+    /// The messages of a communicator, destination, source and tag.
+    using Channel = std::tuple<const Communicator*, std::int64_t, std::int64_t, std::int64_t>;
+    /// Told of the message that is taken next from its channel.
+    struct Probe {
+        Moment end;
+        Moment taken = {}; ///< step 0: not yet, as far as is known
+        Moment sent = {};
+    };
     struct Process {
         std::uint32_t steps = 0;
         std::vector<Action> actions;
@@ -91,6 +100,9 @@ class CausalOrder : public EventVisitor {
 
     static Key key_of(const Operation& operation);
     static Key key_of(std::int64_t rank, const MessageEnd& end);
+    void follow_probe(const Call& call);
+    Moment take(const Message& message);
+    void add_probes(const Message& message);
     void add_receive(const Message& message);
     void forget_message(std::int64_t rank, const MessageEnd& end);
     std::size_t meeting_of(std::int64_t rank, const CollectiveObject& object);
@@ -99,11 +111,13 @@ class CausalOrder : public EventVisitor {
     bool advance(std::int64_t rank, bool is_forced);
     void keep_clock(std::int64_t rank, std::uint32_t until);
 
+    const ObjectTable& m_objects;
     CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Process> m_processes;
-    std::map<Key, Span> m_operations;         ///< that send or receive
-    std::map<Key, std::size_t> m_collectives; ///< that are not complete
-    std::optional<std::size_t> m_joined;      ///< by the call that the walk is in, which blocks
+    std::map<Key, Span> m_operations;               ///< that send or receive, and probes that take messages
+    std::map<Channel, std::vector<Probe>> m_probes; ///< that do not
+    std::map<Key, std::size_t> m_collectives;       ///< that are not complete
+    std::optional<std::size_t> m_joined;            ///< by the call that the walk is in, which blocks
     std::map<std::pair<std::int64_t, CollectiveObject>, std::int64_t> m_numbers; ///< of calls of a rank
     std::map<std::pair<CollectiveObject, std::int64_t>, std::size_t> m_numbered;
     std::deque<Meeting> m_meetings;

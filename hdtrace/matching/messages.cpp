@@ -376,7 +376,8 @@ void MessageMatcher::Matching::take_probe(const Call& call)
                          .line = state.line,
                          .size = state.integer("size").value_or(0),
                          .site = objects.call_site(call.trace.rank, state),
-                         .probe_line = state.line};
+                         .probe_line = state.line,
+                         .probe_thread = call.trace.thread};
     if (const ReceivePointer taken = receive(mailbox, state, end))
         probed[{mailbox.first, {*source, *tag}}].push_back({state.integer("mid").value_or(-1), taken});
 }
@@ -503,8 +504,9 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
     messages.erase(fetched);
     if (messages.empty())
         probed.erase(found);
-    const std::int64_t probe_line = std::exchange(taken->end, end).line;
-    taken->end.probe_line = probe_line;
+    const MessageEnd probe = std::exchange(taken->end, end);
+    taken->end.probe_line = probe.line;
+    taken->end.probe_thread = probe.thread;
     return taken;
 }
 

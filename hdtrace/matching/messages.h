@@ -37,6 +37,7 @@ struct MessageEnd {
     bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
     bool is_ready = false;          ///< of a send: the receive must have begun before (Rsend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
+    std::int64_t probe_thread = -1; ///< and in which trace
     /// Of a message that a probe has taken and no receive has fetched the probe itself is the receive.
     bool is_only_probed() const { return probe_line > 0 && probe_line == line; }
     /// What a receive asked for, unless a probe had chosen the message before; -1 is any.

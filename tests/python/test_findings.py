@@ -763,6 +763,34 @@ def test_what_orders_accesses_to_a_window(kinds, between):
     assert kinds(locked(1) + first + free, second + locked(1) + free) == expected
 
 
+def probe(name="Probe", more=""):
+    return call(name, f"source='0' tag='7' fromRank='0' fromTag='7' cid='0' size='4' {more}")
+
+
+def matched(mid):
+    return call("Mrecv", f"fromRank='0' fromTag='7' cid='0' size='4' count='1' tid='0' mid='{mid}'")
+
+
+# What rank 1 does before its access and behind it, if rank 0 sends a message before its own access and one behind it.
+PROBES = {
+    "of the second one": (receive(0) + probe(), receive(0), []),
+    "of the first one": (probe(), receive(0) + receive(0), ["rma-conflict"]),
+    "of the first one, twice": (probe() + probe("Iprobe", "flag='1'"), receive(0) + receive(0), ["rma-conflict"]),
+    "that takes the second one": (receive(0) + probe("Mprobe", "mid='1'"), matched(1), []),
+    "that takes the first one": (probe("Mprobe", "mid='1'"), matched(1) + receive(0), ["rma-conflict"]),
+    "behind the first one, which is taken": (probe("Mprobe", "mid='1'") + probe(), matched(1) + receive(0), []),
+    "that take both": (probe("Mprobe", "mid='1'") + probe("Mprobe", "mid='2'"), matched(2) + matched(1), []),
+    "that takes the first one, received last": (probe("Mprobe", "mid='1'"), probe("Mprobe", "mid='2'") + matched(2) + matched(1), ["rma-conflict"]),
+}
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_what_a_probe_tells_of_was_sent_before(kinds, name):
+    before, behind, expected = PROBES[name]
+    free = call("Win_free", "wid='0'")
+    assert kinds(send(1) + locked(1) + send(1) + free, before + locked(1) + behind + free) == expected
+
+
 def one_sided(name, target, offset, more=""):
     place = f"{'from' if name == 'Get' else 'to'}Rank='{target}' wid='0' targetOffset='{offset}' targetCount='1' targetTid='0'"
     return call(name, f"size='4' count='1' tid='0' {place} {more}") + call("Win_flush", f"wid='0' toRank='{target}'")
