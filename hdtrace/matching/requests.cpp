@@ -116,7 +116,7 @@ void RequestTable::start_persistent(const Call& call, const Element& start)
         return add_pending(process, rid, operation_of(call, rid, facts_of(start.name)), start, nullptr);
     persistent->second.last_started = rid;
     const Operation& made = persistent->second.made->operation;
-    add_pending(process, rid, operation_of(call, rid, *made.facts), *made.call, nullptr);
+    add_pending(process, rid, operation_of(call, rid, *made.facts), *made.call, made.children);
 }
 
 void RequestTable::add_pending(Process& process, std::int64_t rid, const Operation& operation,

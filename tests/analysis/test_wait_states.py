@@ -141,6 +141,15 @@ def test_operations_of_one_startall(tmp_path):
         assert [row["kind"] for row in project.analyze().wait_states if row["cause"]] == ["late-broadcast"]
 
 
+def test_neighbours_that_a_persistent_operation_lists(tmp_path):
+    prepare = "<{0}_init cid='0' tid='0' recvtid='0' rid='1' time='1' end='2' ><Send rank='{1}' size='4' count='1' tid='0' /><Recv rank='{1}' size='4' count='1' tid='0' /></{0}_init>\n"
+    start = "<Start rid='2' initRid='1' time='{0}' end='{0}.5' />\n<Wait time='{0}.5' end='10' ><For rid='2' /></Wait>\n"
+    for name in ("Neighbor_alltoallv", "Neighbor_alltoallw"):
+        with hdtrace.open(write_project(tmp_path, *(prepare.format(name, 1 - rank) + start.format(time) for rank, time in enumerate((4, 9))))) as project:
+            waits = project.analyze().wait_states
+        assert [(row["kind"], row["rank"], row["cause"]["rank"]) for row in waits if row["cause"]] == [("wait-at-neighbours", 0, 1)]
+
+
 def test_neighbours_of_a_process_that_calls_something_else(tmp_path):
     """It is wrong, and analyzed all the same."""
     exchange = "<Neighbor_alltoallv cid='0' tid='0' recvtid='0' time='1' end='3' ><Send rank='1' size='4' count='1' tid='0' displ='0' /><Recv rank='1' size='4' count='1' tid='0' displ='0' /></Neighbor_alltoallv>\n"

@@ -161,6 +161,15 @@ def test_no_byte_stays_in_flight_and_the_bandwidth_has_them_all(timeline, progra
     assert {rank: pytest.approx(bytes_of_each or amount, rel=1e-3) for rank, amount in by_rank.items() if amount} == found
 
 
+def test_bytes_that_the_lists_of_a_persistent_operation_name_are_in_flight(written):
+    lists = "<Send rank='{0}' size='80' count='20' tid='0' /><Recv rank='{0}' size='80' count='20' tid='0' />"
+    lines = ("<Alltoallv_init cid='0' tid='0' recvtid='0' rid='1' time='1.0' end='2.0' >" + lists + "</Alltoallv_init>\n"
+             "<Start rid='2' initRid='1' time='3.0' end='4.0' />\n<Wait time='4.0' end='5.0' ><For rid='2' /></Wait>\n")
+    _, path = written({rank: lines.format(1 - rank) for rank in (0, 1)})
+    flying = [event["args"]["bytes"] for event in events_of(path, "C") if event["name"].startswith("bytes in flight")]
+    assert flying == [160, 0] * 2
+
+
 def test_processes_and_threads_have_names(timeline):
     run, path, _ = timeline("threads")
     names = {(event["name"], *place(event)): event["args"]["name"] for event in events_of(path, "M") if event["name"].endswith("_name")}

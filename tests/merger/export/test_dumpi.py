@@ -188,6 +188,19 @@ def test_nonblocking_collectives_are_blocking_ones_where_they_end(converted):
     assert all(record["request"] == 1 for process in trace.processes for record in process.calls("Wait"))
 
 
+def test_persistent_collectives_are_blocking_ones_where_each_start_of_them_ends(converted):
+    run, trace, _ = converted("persistent_collectives")
+    with hdtrace.open(project_of(run)) as project:
+        calls = list(project.calls())
+    prepared = {(call.rank, call["rid"]): call.name.removesuffix("_init").removesuffix("_block") for call in calls if call.name.endswith("_init")}
+    started = Counter((call.rank, prepared[call.rank, start["initRid"]]) for call in calls for start in call.children if start.name == "Start")
+    started = Counter({one: count for one, count in started.items() if not one[1].startswith("Neighbor")})  # for which there is no label
+    found = Counter((rank, record.name) for rank, process in enumerate(trace.processes) for record in process.records)
+    assert started and started <= found
+    lists = [(record["sendcounts"], record["recvcounts"]) for record in trace[0].calls("Alltoallv")]
+    assert lists == [([1] * run.ranks,) * 2] * 2
+
+
 # --- traces that no program writes ---
 
 WORLD = "Comm map='{}' id=0 name='WORLD' uid='W'\n"
