@@ -1,6 +1,7 @@
 #include "hdtrace/checking/buffering_check.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
@@ -11,7 +12,7 @@ namespace {
 
 /// A correct program works whether its members wait in it for each other or not (MPI 4.1, 6.14). A fence does
 /// not if the program promises something by `assert`; Comm_free is anticipated to be local (7.4.3).
-bool may_await_all(const CallFacts& facts, const State& call)
+bool may_await_all(const CallFacts& facts, const Element& call)
 {
     if (facts.synchronisation == WindowSynchronisation::fence)
         return call.integer("assert") == 0;
@@ -53,13 +54,19 @@ void BufferingCheck::started(const Call& call, const Operation& operation)
     if (operation.facts->receives == ReceiveKind::posted &&
         operation.call->integer("fromRank").value_or(proc_null) > proc_null)
         add_end(operation, false);
+    const std::optional<CollectiveObject> starts = m_collective_objects.of_start(operation);
+    if (!starts || !starts->communicator)
+        return;
+    const Meeting meeting = join(operation.rank, *starts);
+    if (may_await_all(*operation.facts, *operation.call))
+        m_joined[{operation.rank, operation.rid}] = meeting;
 }
 
 void BufferingCheck::Step::clear()
 {
     begins.clear();
     waits_for.clear();
-    joins.reset();
+    joins.clear();
     meetings.clear();
     finds_out = false;
 }
@@ -70,7 +77,7 @@ void BufferingCheck::Step::swap(Step& other)
     call.swap(other.call);
     begins.swap(other.begins);
     waits_for.swap(other.waits_for);
-    std::swap(joins, other.joins);
+    joins.swap(other.joins);
     meetings.swap(other.meetings);
     std::swap(finds_out, other.finds_out);
 }
@@ -139,6 +146,15 @@ void BufferingCheck::completed(const Call& call, const Completion& completion)
         }
 }
 
+BufferingCheck::Meeting BufferingCheck::join(std::int64_t rank, const CollectiveObject& object)
+{
+    Meetings& meetings = m_meetings[object];
+    meetings.object = object;
+    const Meeting meeting{&meetings, meetings.called[rank]++};
+    m_step.joins.push_back(meeting);
+    return meeting;
+}
+
 void BufferingCheck::joined(const Call& call)
 {
     if (m_is_given_up || call.is_inside_call || call.has_failed())
@@ -146,10 +162,7 @@ void BufferingCheck::joined(const Call& call)
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object || !object->communicator)
         return;
-    Meetings& meetings = m_meetings[*object];
-    meetings.object = *object;
-    const Meeting meeting{&meetings, meetings.called[call.trace.rank]++};
-    m_step.joins = meeting;
+    const Meeting meeting = join(call.trace.rank, *object);
     if (!may_await_all(call.facts, call.state))
         return;
     if (call.facts.progress == CallProgress::blocking)
@@ -265,9 +278,12 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
     for (EndState* const end : step.begins)
         post(*end);
     step.begins.clear();
-    if (!step.joins)
-        return;
-    Meetings& meetings = *step.joins->meetings;
+    for (const Meeting& meeting : step.joins)
+        arrive(rank, *meeting.meetings);
+}
+
+void BufferingCheck::arrive(std::int64_t rank, Meetings& meetings)
+{
     const auto place = static_cast<std::size_t>(meetings.reached[rank]++ - meetings.complete);
     if (place >= meetings.arrived.size())
         meetings.arrived.resize(place + 1);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -91,11 +90,14 @@ class BufferingCheck : public EventVisitor {
         std::string call;
         std::vector<EndState*> begins;      ///< posted when the step is reached
         std::vector<EndState*> waits_for;   ///< whose other ends must be posted before it is left
-        std::optional<Meeting> joins = {};  ///< when the step is reached
+        std::vector<Meeting> joins = {};    ///< when the step is reached
         std::vector<Meeting> meetings = {}; ///< that all members must have joined before it is left
         bool finds_out = false;             ///< what is complete: it might as well find something else
 
-        bool is_empty() const { return begins.empty() && waits_for.empty() && meetings.empty() && !joins; }
+        bool is_empty() const
+        {
+            return begins.empty() && waits_for.empty() && joins.empty() && meetings.empty();
+        }
         void clear();
         void swap(Step& other);
     };
@@ -127,10 +129,13 @@ class BufferingCheck : public EventVisitor {
     void set_done(EndState& end);
     /// Both ends of a message for which nobody waits any more.
     void forget_if_over(EndState& end);
+    /// The next operation of the process on the object.
+    Meeting join(std::int64_t rank, const CollectiveObject& object);
     void complete_requests(const Call& call);
     void advance(bool is_all_known);
     bool advance(std::int64_t rank, Process& process, bool is_all_known);
     void reach(std::int64_t rank, Process& process);
+    static void arrive(std::int64_t rank, Meetings& meetings);
     static bool is_posted(const EndState& end, bool is_all_known);
     static bool has_reached(const Meeting& meeting, std::int64_t member);
     bool is_complete(const Meeting& meeting) const;

@@ -558,13 +558,29 @@ def started(prepared, rid):
     return call("Start", f"initRid='{prepared}' rid='{rid}'") + call("Wait", children=f"<For rid='{rid}' />")
 
 
+def both_started(first, second):
+    start = f"<Start initRid='{first}' rid='1' /><Start initRid='{second}' rid='2' />"
+    return call("Startall", "count='2'", start) + call("Waitall", "count='2'", "<For rid='1' /><For rid='2' />")
+
+
 def test_a_persistent_operation_that_a_member_does_not_start(findings):
     """The order of the starts is not the same, which is right."""
     free = call("Request_free", "rid='0'") + call("Request_free", "rid='5'")
     prepared = PREPARED_SUM + PREPARED_BARRIER
-    assert findings(prepared + started(0, 1) + started(5, 2) + free, prepared + started(5, 1) + started(0, 2) + free) == []
-    (found,) = findings(prepared + started(0, 1) + started(5, 2) + started(0, 3) + free, prepared + started(5, 1) + started(0, 2) + free)
+    one, other = both_started(0, 5), both_started(5, 0)
+    assert findings(prepared + one + free, prepared + other + free) == []
+    (found,) = findings(prepared + one + started(0, 3) + free, prepared + other + free)
     assert (found.kind, found.text) == ("collective-missing", "Allreduce_init on WORLD, started, was not started by rank 1")
+
+
+def test_starts_of_what_was_prepared_wait_for_all_members_without_buffering(findings):
+    """Also if one call starts several."""
+    free = call("Request_free", "rid='0'") + call("Request_free", "rid='5'")
+    prepared = PREPARED_SUM + PREPARED_BARRIER
+    for start in (started(0, 1), started(5, 1), both_started(0, 5)):
+        assert findings(prepared + send(1) + start + free, prepared + receive(0) + start + free) == []
+        (found,) = findings(prepared + send(1) + start + free, prepared + start + receive(0) + free)
+        assert found.kind == "buffering-required" and re.search("would wait in Wait(all)? on WORLD for rank 0$", found.text)
 
 
 def test_where_preparing_goes_wrong_starts_say_no_more(kinds):
