@@ -5,6 +5,7 @@
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/calls/waits.h"
 #include "hdtrace/checking/deadlocks.h"
 
 namespace hdtrace {
@@ -26,12 +27,6 @@ bool completes_requests(const Call& call)
 {
     return call.nesting == 0 &&
            (call.facts.progress == CallProgress::waits || call.facts.progress == CallProgress::tests);
-}
-
-bool waits_for_all(const CallFacts& call)
-{
-    return call.progress == CallProgress::waits &&
-           (call.completes == WhichRequests::one || call.completes == WhichRequests::all);
 }
 
 constexpr std::size_t most_steps = 1'000'000;

@@ -5,6 +5,7 @@
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/partitions.h"
+#include "hdtrace/calls/waits.h"
 
 namespace hdtrace {
 namespace {
@@ -53,6 +54,10 @@ std::string quoted(std::int64_t rid)
 void RequestCheck::leave(const Call& call)
 {
     const std::int64_t rank = call.trace.rank;
+    if (call.state.is_unfinished() && waits_for_all(call.facts))
+        for (const Element& child : call.state.children)
+            if (child.name == "Pending")
+                m_awaited.insert({rank, rid_of(child)});
     if (call.state.is_unfinished() || call.has_failed())
         return;
     if (call.facts.life == LifeCycle::ends)
@@ -105,8 +110,11 @@ void RequestCheck::start(const Call& call, const Element& start)
                               at(request.made.site) + " again, which was started" + at(request.last_start) +
                               " and is not complete",
                           request.last_start);
+    else
+        check_partitions(request);
+    m_request_of.erase({rank, request.last});
     request.was_started = true;
-    request.active = rid_of(start);
+    request.active = request.last = rid_of(start);
     request.last_start = place.site;
     request.ready.clear();
     m_request_of[{rank, request.active}] = found->first.second;
@@ -154,11 +162,8 @@ void RequestCheck::completed(const Call& call, const Completion& completion)
     if (of_start == m_request_of.end())
         return;
     const auto request = m_persistent.find({call.trace.rank, of_start->second});
-    m_request_of.erase(of_start);
-    if (request == m_persistent.end() || request->second.active != completion.rid)
-        return;
-    request->second.active = -1;
-    check_partitions(request->second);
+    if (request != m_persistent.end() && request->second.active == completion.rid)
+        request->second.active = -1;
 }
 
 /// Of a send that is complete in time nobody needs to know.
@@ -200,14 +205,19 @@ void RequestCheck::make_ready(const Call& call)
     }
 }
 
+/// Of its last start, once nothing can come any more: what other threads have made ready is told behind the
+/// beginning of the call that waits for it. If it is complete and nothing was, the trace does not tell that.
 void RequestCheck::check_partitions(const Persistent& request)
 {
     const auto missing = request.partitions - static_cast<std::int64_t>(request.ready.size());
-    if (request.partitions > 0 && !request.ready.empty() && missing > 0)
-        m_findings.report(FindingKind::partition_missing, request.made,
-                          std::to_string(missing) + " of " + std::to_string(request.partitions) +
-                              " partitions of " + request.call + at(request.made.site) +
-                              " were never made ready");
+    const bool is_told = request.active >= 0 || !request.ready.empty();
+    if (request.partitions == 0 || !is_told || missing <= 0)
+        return;
+    m_findings.report(FindingKind::partition_missing, request.made,
+                      std::to_string(missing) + " of " + std::to_string(request.partitions) +
+                          " partitions of " + request.call + at(request.made.site) +
+                          " were never made ready");
+    m_endings.explain_waiting(request.made.rank, request.active);
 }
 
 void RequestCheck::release(const Call& call)
@@ -225,6 +235,9 @@ void RequestCheck::release(const Call& call)
                           "Request_free" + at(place.site) + " gives up the request of " + request.call +
                               at(request.made.site) + ", which is active",
                           request.made.site);
+    else
+        check_partitions(request);
+    m_request_of.erase({call.trace.rank, request.last});
     m_persistent.erase(persistent);
 }
 
@@ -261,13 +274,17 @@ void RequestCheck::finish(const RequestTable& requests)
                 (is_cancelled ? " was cancelled, but not completed then" : " was never completed"),
             nullptr, m_endings.reason_of(operation->rank));
     }
+    const std::set<std::int64_t> with_threads = m_findings.project().ranks_with_threads();
     for (const auto& [id, request] : m_persistent) {
+        const bool has_ended = m_ended.contains(id.first);
+        const bool waits_for_ever =
+            m_awaited.contains({id.first, request.active}) && !with_threads.contains(id.first);
         if (!request.was_started)
             report_not_started(request);
-        if (!m_ended.contains(id.first))
-            continue;
-        if (request.active >= 0)
+        if (request.active < 0 || has_ended || waits_for_ever)
             check_partitions(request);
+        if (!has_ended)
+            continue;
         m_findings.report(FindingKind::request_not_freed, request.made,
                           "the request of " + request.call + at(request.made.site) + " was never freed");
     }

@@ -33,6 +33,7 @@ class RequestCheck : public EventVisitor {
         std::string call;
         std::int64_t time = 0;    ///< when it was made
         std::int64_t active = -1; ///< the rid of its start that is not complete
+        std::int64_t last = -1;   ///< that of its last start
         const CallSite* last_start = nullptr;
         std::int64_t partitions = 0; ///< 0: it is not sent in partitions
         std::set<std::int64_t> ready;
@@ -65,7 +66,8 @@ class RequestCheck : public EventVisitor {
     std::map<RequestId, Access> m_accesses;
     OpenFiles m_open_files;
     std::map<std::int64_t, std::int64_t>
-        m_idle_waits; ///< by rank: when it waited last for what is not active
+        m_idle_waits;              ///< by rank: when it waited last for what is not active
+    std::set<RequestId> m_awaited; ///< by calls that have not ended, and only end once they are complete
     std::set<std::int64_t> m_ended;
 };
 

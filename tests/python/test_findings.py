@@ -865,6 +865,47 @@ def test_partitions_beyond_the_last_one(findings):
     assert "makes partition 5 ready, which does not exist" in found.text
 
 
+PARTITIONED = "cid='0' size='4' count='1' tid='0' partitions='4' rid='1'"
+
+
+def send_in_partitions(ready):
+    return (call("Psend_init", f"toRank='1' toTag='7' {PARTITIONED}") + call("Start", "rid='2' initRid='1'")
+            + "".join(call("Pready", f"rid='2' partition='{partition}'") for partition in range(ready)))
+
+
+def receive_in_partitions():
+    return call("Precv_init", f"fromRank='0' fromTag='7' {PARTITIONED}") + call("Start", "rid='2' initRid='1'")
+
+
+def inside(name):
+    return call(name, children="<Pending rid='2' />", unfinished=True)
+
+
+@pytest.mark.parametrize("ready, last, missing", [
+    (4, inside("Wait"), None), (3, inside("Wait"), "1 of 4"), (0, inside("Waitall"), "4 of 4"), (0, call("Finalize"), "4 of 4"),
+    (3, inside("Waitany"), None), (3, inside("Test"), None), (3, call("Barrier", "cid='0'", unfinished=True), None)])
+def test_partitions_of_a_send_that_is_never_complete(findings, ready, last, missing):
+    """Where a process may have gone on if it had not been ended, it may have made them ready."""
+    found = findings(send_in_partitions(ready) + last, receive_in_partitions() + inside("Wait"), is_whole=False)
+    texts = [finding.text for finding in found if finding.kind == "partition-missing"]
+    assert texts == ([f"{missing} partitions of Psend_init were never made ready"] if missing else [])
+    waits_for_ever = missing and "Pending" in last
+    assert ("unfinished", 0) not in [(finding.kind, finding.rank) for finding in found] or not waits_for_ever
+
+
+def test_partitions_that_are_ready_once_the_send_is_waited_for(tmp_path):
+    """By another thread; the first round is whole, the second one not."""
+    prepare = f"<Psend_init toRank='1' toTag='7' {PARTITIONED} time='1' end='2' />\n"
+    rounds = "".join(f"<Start rid='{rid}' initRid='1' time='{rid}1' end='{rid}2' />\n<Pready rid='{rid}' partition='0' time='{rid}2' end='{rid}3' />\n"
+                     f"<Wait time='{rid}3' end='{rid}9' ><For rid='{rid}' /></Wait>\n" for rid in (2, 3))
+    free = "<Request_free rid='1' time='50' end='51' />\n"
+    ready = "".join(f"<Pready_range rid='{rid}' partitionLow='1' partitionHigh='{last}' time='{rid}5' end='{rid}6' />\n" for rid, last in ((2, 3), (3, 2)))
+    path = write_project(tmp_path, prepare + rounds + free, "")
+    add_thread(path, 0, ready)
+    texts = [finding.text for finding in hdtrace.open(path).checker().read(10_000) if finding.kind == "partition-missing"]
+    assert texts == ["1 of 4 partitions of Psend_init were never made ready"]
+
+
 def test_null_requests_beside_others_are_no_requests_that_were_not_started(kinds):
     prepared, free = INIT, RELEASE
     exchange = call("Irecv", "fromRank='1' fromTag='7' cid='0' size='4' count='1' tid='0' rid='7'") + call("Waitall", "count='2'", "<For rid='7' fromRank='1' fromTag='7' size='4' />")
