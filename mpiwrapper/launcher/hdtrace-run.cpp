@@ -130,12 +130,13 @@ struct CommandLine {
     bool is_to_explain = false;
     bool prefers_compact = false;
     bool prefers_apart = false;
+    std::string first_folders; ///< to look for the program in; empty: none
 };
 
 /// Sets the environment from the options.
 CommandLine parse_command_line(int argc, char** argv)
 {
-    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain, prefer_compact, prefer_apart };
+    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain, prefer_compact, prefer_apart, path };
     const std::vector<Argument> arguments = all_arguments();
     std::string letters = "+h";
     std::vector<option> names;
@@ -154,6 +155,7 @@ CommandLine parse_command_line(int argc, char** argv)
                                {"print-library", no_argument, nullptr, print_library},
                                {"prefer-compact", no_argument, nullptr, prefer_compact},
                                {"prefer-apart", no_argument, nullptr, prefer_apart},
+                               {"path", required_argument, nullptr, path},
                                {}});
     CommandLine result;
     int row = 0;
@@ -177,6 +179,9 @@ CommandLine parse_command_line(int argc, char** argv)
             break;
         case prefer_apart:
             result.prefers_apart = true;
+            break;
+        case path:
+            result.first_folders = optarg;
             break;
         case '?':
             usage_error();
@@ -302,6 +307,34 @@ void fix_config_path()
     if (!settings_file().path().empty()) {
         setenv(hdtrace::config_variable, std::filesystem::absolute(settings_file().path()).c_str(), 1);
     }
+}
+
+// ---- which program? ----
+
+/// What is run.
+struct Program {
+    std::string file;     ///< empty if there is none
+    std::string executed; ///< what execvp() is given
+};
+
+/// What the launcher would run for this name, if the tracer did not stand before it.
+Program find_as_launcher(const std::string& name, const std::string& first_folders)
+{
+    if (name.find('/') != name.npos) {
+        return {hdtrace::find_program(name), name};
+    }
+    if (std::string file = first_folders.empty() ? "" : hdtrace::find_in(first_folders, name);
+        !file.empty()) {
+        return {file, file};
+    }
+    if (std::string file = hdtrace::find_program(name); !file.empty()) {
+        return {file, name};
+    }
+    std::error_code failed;
+    const std::string here = std::filesystem::absolute(name, failed);
+    const bool is_here =
+        hdtrace::mpi::launcher_looks_in_working_directory() && !failed && hdtrace::is_program(here);
+    return is_here ? Program{here, here} : Program{{}, name};
 }
 
 // ---- can it be traced? ----
@@ -459,13 +492,13 @@ void let_sanitizer_come_later(const std::string& program)
            1);
 }
 
-int print_library(char** command)
+int print_library(char** command, const std::string& first_folders)
 {
     const char* const name = command[0];
     if (name == nullptr) {
         return print(hdtrace::wrapper_for_any() + '\n');
     }
-    const std::string program = hdtrace::find_program(name);
+    const std::string program = find_as_launcher(name, first_folders).file;
     if (program.empty()) {
         std::cerr << "hdtrace-run: " << name << ": there is no such program\n";
         return 1;
@@ -495,24 +528,24 @@ int main(int argc, char** argv)
         choose_apart();
     }
     if (command_line.prints_library) {
-        return print_library(command);
+        return print_library(command, command_line.first_folders);
     }
     if (command_line.is_to_explain) {
         return print(hdtrace::explain(settings_file(), settings_in_force().all_functions));
     }
     fix_config_path();
     tell_options();
-    const std::string program = hdtrace::find_program(command[0]);
-    if (!program.empty()) {
-        const Tracer tracer = usable_tracer(program, command);
+    const Program program = find_as_launcher(command[0], command_line.first_folders);
+    if (!program.file.empty()) {
+        const Tracer tracer = usable_tracer(program.file, command);
         if (tracer.obstacle.empty()) {
             preload(tracer.library);
-            let_sanitizer_come_later(program);
+            let_sanitizer_come_later(program.file);
         } else if (hdtrace::mpi::is_first_rank()) {
             std::cerr << "hdtrace-run: " << command[0] << " runs untraced: " << tracer.obstacle << '\n';
         }
     }
-    execvp(command[0], command);
+    execvp(program.executed.c_str(), command);
     const int error = errno;
     std::cerr << "hdtrace-run: " << command[0] << ": " << std::strerror(error) << '\n';
     return error == ENOENT ? exit_not_found : exit_not_executable;

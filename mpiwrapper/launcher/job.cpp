@@ -110,6 +110,12 @@ bool is_first_on_host()
     return rank == nullptr || strcmp(rank, "0") == 0;
 }
 
+// Not SLURM_PROCID: the script of a batch job has it, too.
+bool launcher_looks_in_working_directory()
+{
+    return getenv("OMPI_COMM_WORLD_RANK") != nullptr || getenv("SLURM_STEP_ID") != nullptr;
+}
+
 const char* pmix_namespace()
 {
     return getenv("PMIX_NAMESPACE");

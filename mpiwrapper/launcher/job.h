@@ -24,6 +24,10 @@ bool is_first_of_program(int rank);
 /// True in one process on each host, or in all if the launcher does not tell which process that is.
 bool is_first_on_host();
 
+/// Whether the launcher looks for a program without a path in the working directory, too, behind PATH: Open
+/// MPI and Slurm, in its steps.
+bool launcher_looks_in_working_directory();
+
 /// PMIx's name of what was started together: a run, or what a process has spawned. Null without PMIx.
 const char* pmix_namespace();
 

@@ -105,12 +105,6 @@ void read_names(std::ifstream& file, const Segments& segments, ElfFile& result)
     }
 }
 
-bool is_program(const std::string& file)
-{
-    std::error_code ignored;
-    return access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, ignored);
-}
-
 /// What the command writes to standard output; its errors are not shown.
 std::string output_of(std::vector<const char*> command)
 {
@@ -143,14 +137,16 @@ std::string output_of(std::vector<const char*> command)
 
 } // namespace
 
-std::string find_program(const std::string& name)
+bool is_program(const std::string& file)
 {
-    if (name.find('/') != name.npos) {
-        return is_program(name) ? name : "";
-    }
-    const char* path = std::getenv("PATH");
+    std::error_code ignored;
+    return access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, ignored);
+}
+
+std::string find_in(const std::string& folders, const std::string& name)
+{
     // An empty one at the end counts, too: getline() finds it only with its own end.
-    std::istringstream directories(std::string(path != nullptr ? path : "/bin:/usr/bin") + ':');
+    std::istringstream directories(folders + ':');
     for (std::string directory; std::getline(directories, directory, ':');) {
         const std::string file = (directory.empty() ? "." : directory) + "/" + name;
         if (is_program(file)) {
@@ -158,6 +154,15 @@ std::string find_program(const std::string& name)
         }
     }
     return {};
+}
+
+std::string find_program(const std::string& name)
+{
+    if (name.find('/') != name.npos) {
+        return is_program(name) ? name : "";
+    }
+    const char* path = std::getenv("PATH");
+    return find_in(path != nullptr ? path : "/bin:/usr/bin", name);
 }
 
 bool gains_rights(const std::string& file)

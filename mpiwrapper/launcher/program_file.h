@@ -7,6 +7,12 @@
 
 namespace hdtrace {
 
+/// Whether it can be executed, as far as its rights tell.
+bool is_program(const std::string& file);
+
+/// The first program of that name in folders between colons, as in PATH; empty if there is none.
+std::string find_in(const std::string& folders, const std::string& name);
+
 /// The file that execvp() would run for @p name; empty if there is none.
 std::string find_program(const std::string& name);
 

@@ -180,6 +180,14 @@ def test_an_empty_folder_in_the_path_is_the_working_folder(launcher, tmp_path, p
     assert run_well(launcher, "own-script", cwd=tmp_path, env=os.environ | {"PATH": path}).strip() != ""
 
 
+@pytest.mark.parametrize("environment, code", [({}, 127), ({"PMI_RANK": "0"}, 127), ({"SLURM_PROCID": "0"}, 127), ({"SLURM_STEP_ID": "0"}, 0)])
+def test_the_working_folder_counts_where_the_launcher_looks_there(launcher, tmp_path, environment, code):
+    script = tmp_path / "own-script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert run(launcher, "own-script", cwd=tmp_path, env=os.environ | environment).returncode == code
+
+
 @pytest.mark.parametrize("status", [0, 1, 3, 125, 255])
 def test_the_exit_status_is_the_program_s(launcher, status):
     assert run(launcher, "sh", "-c", f"exit {status}").returncode == status

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from conftest import BUILD, MPIRUN, compile_text, run
-from support.runs import need_several_programs
+from support.runs import need_several_programs, only_with
 
 sys.path.insert(0, str(BUILD / "python"))
 from hdtrace.cli.launchers import UnknownOption, launcher_of, programs_in  # noqa: E402
@@ -136,7 +136,7 @@ def test_programs_are_found(tmp_path, version, line):
     program = fake_launcher(tmp_path, "mpiexec", version)
     words = [program, *line.replace("|", " ").split()]
     after = [part.split()[0] for part in line.split("|")[1:]]
-    assert [words[place] for place in programs_in(words, launcher_of(program))] == after
+    assert [words[one.place] for one in programs_in(words, launcher_of(program))] == after
 
 
 @pytest.mark.parametrize("line", [
@@ -145,7 +145,7 @@ def test_programs_are_found(tmp_path, version, line):
 def test_programs_of_slurm_are_found(line):
     words = ["/usr/bin/srun", *line.replace("|", " ").split()]
     after = [part.split()[0] for part in line.split("|")[1:]]
-    assert [words[place] for place in programs_in(words, launcher_of(words[0]))] == after
+    assert [words[one.place] for one in programs_in(words, launcher_of(words[0]))] == after
 
 
 @pytest.mark.parametrize("line, reason", [
@@ -170,6 +170,27 @@ def test_the_user_learns_what_to_do(tmp_path):
     assert result.returncode == USAGE
     assert "srun" in result.stderr and "mpirun -n 4 hdtrace-run -d DIR ./app" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def script_that_tells(path):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('#!/bin/sh\necho "$(realpath "$0")" in "$PWD"\n')
+    path.chmod(0o755)
+
+
+@only_with("Open MPI")
+@pytest.mark.parametrize("line", [
+    "-n 1 here", "-wdir sub -n 1 there", "-path sub -n 1 there", "--path /nowhere:{folder}/sub -n 1 there", "-path sub -n 1 ls", "-wdir sub -n 1 ls -d .",
+    "-path sub -n 1 there : -n 1 there"])
+def test_a_program_is_found_where_open_mpi_finds_it(tmp_path, line):
+    """In the folders of an option, in PATH, in the working directory; behind the tracer, too."""
+    if ":" in line.split():
+        need_several_programs()
+    for name in "here", "sub/there", "sub/ls":
+        script_that_tells(tmp_path / name)
+    words = [MPIRUN, *line.format(folder=tmp_path).split()]
+    untraced, traced = run(*words, cwd=tmp_path), record(*words, cwd=tmp_path)
+    assert untraced.returncode == 0 and (traced.returncode, traced.stdout) == (0, untraced.stdout), traced.stderr
 
 
 # ---- real runs ----

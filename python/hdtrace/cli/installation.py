@@ -102,7 +102,7 @@ def refuse_programs(words: Sequence[str], command: str) -> None:
     """Behind a command whose program is ours."""
     try:
         launcher = launcher_of(words[0])
-        places = programs_in([*words, "hdtrace-probe"], launcher) if launcher else [len(words)]
+        places = [program.place for program in programs_in([*words, "hdtrace-probe"], launcher)] if launcher else [len(words)]
     except UnknownOption:
         return
     if places != [len(words)]:

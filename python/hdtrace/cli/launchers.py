@@ -24,12 +24,14 @@ class Launcher:
     values: how many words follow an option, by its name without dashes; 0 is a switch
     words: names of several letters may have one dash only, so that letters cannot be written together
     files: options that name a file with the program in it
+    folders: options that name the folders, between colons, where programs are looked for before PATH
     """
 
     name: str
     values: dict[str, int]
     words: bool = True
     files: frozenset[str] = field(default_factory=frozenset)
+    folders: frozenset[str] = field(default_factory=frozenset)
 
     def width(self, option: str) -> int:
         """How many words the option has, with itself. Raises UnknownOption."""
@@ -74,6 +76,7 @@ _OPEN_MPI = Launcher(
         two="mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca",
     ),
     files=frozenset({"app"}),
+    folders=frozenset({"path"}),
 )
 
 _HYDRA = Launcher(
@@ -138,20 +141,33 @@ def launcher_of(word: str) -> Launcher | None:
     raise UnknownOption(f"it is not known whose {word} this is: '{word} --version' names neither Open MPI nor MPICH")
 
 
-def programs_in(words: Sequence[str], launcher: Launcher) -> list[int]:
-    """Where the programs are in the command line of a launcher, of which there are several between colons. Raises UnknownOption."""
-    places = []
+@dataclass(frozen=True)
+class Program:
+    """In a command line: where its word is, and the folders where the launcher is told to look for it first, between colons."""
+
+    place: int
+    folders: str = ""
+
+
+def programs_in(words: Sequence[str], launcher: Launcher) -> list[Program]:
+    """The programs in the command line of a launcher, of which there are several between colons. Raises UnknownOption."""
+    programs = []
+    folders = ""  # Open MPI's option holds for the programs that follow, too
     position = 1
     while position < len(words):
         while position < len(words) and words[position].startswith("-") and words[position] not in ("-", "--"):
-            position += launcher.width(words[position])
+            width = launcher.width(words[position])
+            name, equals, value = words[position].lstrip("-").partition("=")
+            if name in launcher.folders:
+                folders = value if equals else "".join(words[position + 1 : position + width])
+            position += width
         position += position < len(words) and words[position] == "--"
         if position >= len(words) or words[position] == ":":
             raise UnknownOption(f"there is no program in the command line of {launcher.name}")
-        places.append(position)
+        programs.append(Program(position, folders))
         while position < len(words) and words[position] != ":":
             position += 1
         position += 1
-    if not places:
+    if not programs:
         raise UnknownOption(f"there is no program in the command line of {launcher.name}")
-    return places
+    return programs

@@ -19,7 +19,7 @@ from .._hdtrace import files_in, printable
 from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
-from .launchers import UnknownOption, launcher_of, programs_in
+from .launchers import Program, UnknownOption, launcher_of, programs_in
 from .output import Progress, UsageError, behind_the_last_call, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
 
@@ -36,13 +36,13 @@ _LAUNCHER = "hdtrace-run"
 _End = Callable[[subprocess.Popen[bytes]], None]
 
 
-def _programs(words: Sequence[str]) -> list[int]:
-    """Where they are in the command line; the first word is one if it is no launcher. The launcher is asked for it, so ask once."""
+def _programs(words: Sequence[str]) -> list[Program]:
+    """Those in the command line; the first word is one if it is no launcher. The launcher is asked for it, so ask once."""
     if any(os.path.basename(word) == _LAUNCHER for word in words):
         raise UsageError(f"record: put no {_LAUNCHER} into the command: it is put there")
     try:
         launcher = launcher_of(words[0])
-        return programs_in(words, launcher) if launcher else [0]
+        return programs_in(words, launcher) if launcher else [Program(0)]
     except UnknownOption as error:
         raise UsageError(
             f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
@@ -50,11 +50,12 @@ def _programs(words: Sequence[str]) -> list[int]:
         ) from error
 
 
-def _traced(words: Sequence[str], places: Sequence[int], tracer: Sequence[str]) -> list[str]:
+def _traced(words: Sequence[str], programs: Sequence[Program], tracer: Sequence[str]) -> list[str]:
     """The command line with hdtrace-run before each program."""
     command = list(words)
-    for place in reversed(places):
-        command[place:place] = tracer
+    for program in reversed(programs):
+        folders = ["--path", program.folders] if program.folders else []
+        command[program.place : program.place] = [*tracer, *folders, "--"]
     return command
 
 
@@ -303,15 +304,15 @@ def run(arguments: Namespace) -> int:
     options = getattr(arguments, "tracer", [])
     _check_options(options)
     _refuse_statistics_only(arguments, options)
-    places = _programs(words)  # before anything is made
-    has_launcher = places[0] > 0
-    name = os.path.basename(words[places[0]])
+    programs = _programs(words)  # before anything is made
+    has_launcher = programs[0].place > 0
+    name = os.path.basename(words[programs[0].place])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
     apart = [] if has_launcher else ["--prefer-apart"]
-    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *options, "--"]
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *options]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
-    code = _run(_traced(words, places, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
+    code = _run(_traced(words, programs, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
     try:
         if _infos(folder):
             _tell_of_run(folder, code, arguments, follows=_FOLLOW in options)
