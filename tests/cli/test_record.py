@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from conftest import BUILD, MPIRUN, compile_text, run
+from conftest import BUILD, MPIRUN, compile_text, run, run_well
 from support.runs import need_several_programs, only_with
 
 sys.path.insert(0, str(BUILD / "python"))
@@ -436,7 +436,7 @@ def test_a_run_is_merged_though_nobody_reads_what_is_said(tmp_path, victim, end)
     assert (tmp_path / "code").read_text() == "7\n" and (tmp_path / "run/victim.proj").exists()
 
 
-@pytest.mark.parametrize("redirections", ["", "<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("redirections", ["", "<&-", ">&-", "2>&-", "<&- >&- 2>&-", "3>&1 7<&0"])
 def test_the_program_has_the_descriptors_that_it_has_untraced(tmp_path, redirections):
     script = """
 import fcntl
@@ -454,6 +454,10 @@ print(told, file=open("told", "w"))
         told.append((tmp_path / "told").read_text())
     assert told[0] == told[1]
 
+
+def test_signals_do_in_the_program_what_they_do_untraced(tmp_path):
+    command = ["grep", "SigIgn", "/proc/self/status"]
+    assert record("-o", "run", *command, cwd=tmp_path).stdout == run_well(*command)
 
 
 def test_nothing_was_recorded(tmp_path):

@@ -33,6 +33,7 @@ _LOOK_EVERY = 1.0  # seconds
 _LONGEST_END = 3.0  # seconds until processes have ended after the launcher has
 _LONGEST_LAUNCHER_END = 10.0  # seconds until a launcher that was asked to end has ended its processes
 _LAUNCHER = "hdtrace-run"
+subprocess._USE_POSIX_SPAWN = False  # which leaves the program two signals of the C library ignored
 _End = Callable[[subprocess.Popen[bytes]], None]
 
 
@@ -129,7 +130,7 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
 def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
     """The exit code of the program. It has the terminal; signals that only we get are handed on. `end` ends it when it is stuck."""
     try:
-        child = subprocess.Popen(command)
+        child = subprocess.Popen(command, close_fds=False)  # what we were given is for it, and ours are closed by exec
     except OSError as error:
         message(f"{command[0]}: {error.strerror}")
         return _NOT_EXECUTABLE if isinstance(error, PermissionError) else _NOT_FOUND
