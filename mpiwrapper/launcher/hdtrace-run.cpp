@@ -309,6 +309,27 @@ void fix_config_path()
     }
 }
 
+/// What Open MPI has started it tells programs by these variables (MPI_INFO_ENV): where that is this one, it
+/// would have been the program.
+void tell_command(const char* own_path, char** command)
+{
+    const auto name_in = [](const char* path) { return std::filesystem::path(path).filename().string(); };
+    const char* const started = std::getenv("OMPI_COMMAND");
+    if (started == nullptr || started != name_in(own_path)) {
+        return;
+    }
+    setenv("OMPI_COMMAND", name_in(command[0]).c_str(), 1);
+    std::string arguments;
+    for (char** argument = command + 1; *argument != nullptr; ++argument) {
+        arguments += std::string(" ") + *argument;
+    }
+    if (arguments.empty()) {
+        unsetenv("OMPI_ARGV");
+    } else {
+        setenv("OMPI_ARGV", arguments.c_str() + 1, 1);
+    }
+}
+
 // ---- which program? ----
 
 /// What is run.
@@ -515,6 +536,7 @@ int print_library(char** command, const std::string& first_folders)
 
 int main(int argc, char** argv)
 {
+    const char* const own_path = argv[0];
     static char own_name[] = "hdtrace-run"; // for getopt_long()'s messages
     argv[0] = own_name;
     const CommandLine command_line = parse_command_line(argc, argv);
@@ -535,6 +557,7 @@ int main(int argc, char** argv)
     }
     fix_config_path();
     tell_options();
+    tell_command(own_path, command);
     const Program program = find_as_launcher(command[0], command_line.first_folders);
     if (!program.file.empty()) {
         const Tracer tracer = usable_tracer(program.file, command);

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, MPIRUN, PROGRAMS, SOURCE, compile_text, run, run_well, traces
-from support.runs import NO_TRACE
+from support.runs import NO_TRACE, only_with
 
 REAL = BUILD / "bin/hdtrace-run"
 TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
@@ -143,7 +143,7 @@ def test_bytes_that_are_no_text_arrive_as_they_are(launcher):
 
 
 def test_the_environment_is_otherwise_unchanged(launcher):
-    environment = os.environ | {"BASH_FUNC_f%%": "() { :; }", "a.b": "1", "x y": "2", "EMPTY": "", "PWD": "/elsewhere"}
+    environment = os.environ | {"BASH_FUNC_f%%": "() { :; }", "a.b": "1", "x y": "2", "EMPTY": "", "PWD": "/elsewhere", "OMPI_COMMAND": "sh"}
     plain = environment_of(env=environment)
     traced = environment_of(launcher, env=environment)
     assert traced.keys() - plain.keys() == {"LD_PRELOAD", "HDTRACE_PID"}
@@ -342,6 +342,28 @@ def test_a_program_that_the_dynamic_loader_starts(hello, tmp_path, options, load
     assert (result.stdout, result.stderr) == ("hello\n", "")
     (info,) = tmp_path.glob("hello_*.info")
     assert f" program='{hello}'" in info.read_text() and f"Object id=0 path='{hello}'" in info.read_text()
+
+
+@only_with("Open MPI")
+@pytest.mark.parametrize("arguments", [[], ["a", "", "b c"]])
+def test_the_library_tells_the_program_s_command(tmp_path, arguments):
+    program = compile_text("mpicc", tmp_path / "program", r"""
+        #include <mpi.h>
+        #include <stdio.h>
+        int main(int argc, char **argv)
+        {
+            char value[100] = "none";
+            int found;
+            MPI_Init(&argc, &argv);
+            MPI_Info_get(MPI_INFO_ENV, "command", 99, value, &found);
+            printf("%s\n", value);
+            MPI_Info_get(MPI_INFO_ENV, "argv", 99, value, &found);
+            printf("%s\n", found ? value : "none");
+            MPI_Finalize();
+        }
+    """)
+    untraced = run_well(MPIRUN, "-n", "1", program, *arguments)
+    assert run_well(MPIRUN, "-n", "1", REAL, "-d", tmp_path, program, *arguments) == untraced
 
 
 def test_directory_and_name(hello, tmp_path):
