@@ -157,6 +157,16 @@ def test_what_is_not_understood(line, reason):
         programs_in(words, launcher_of(words[0]))
 
 
+@pytest.mark.parametrize("line, is_missing", [
+    ("java Main", True), ("java -cp . Main", True), ("/usr/bin/java -Djava.library.path=/lib Main : app -cp", True),
+    ("java -cp . -Djava.library.path=/lib Main", False), ("java -Djava.library.path=/lib -jar main.jar", False), ("app : javac", False)])
+def test_java_has_the_options_that_open_mpi_would_add(tmp_path, line, is_missing):
+    program = fake_launcher(tmp_path, "mpirun", "mpirun (Open MPI) 4.1.4")
+    result = record("-o", "run", program, "-n", "1", *line.split(), cwd=tmp_path)
+    assert (result.returncode == USAGE and "give -cp and -Djava.library.path yourself" in result.stderr) is is_missing, result.stderr
+    assert (tmp_path / "run").exists() is False
+
+
 def test_launchers_that_are_not_known(tmp_path):
     assert launcher_of("./app") is None and launcher_of("mpirunner") is None
     with pytest.raises(UnknownOption, match="names neither Open MPI nor MPICH"):

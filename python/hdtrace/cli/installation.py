@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .launchers import UnknownOption, launcher_of, programs_in
+from .launchers import MissingOption, UnknownOption, launcher_of, programs_in
 from .output import UsageError, beside_this
 
 QUICK = 5  # seconds after which a program is ended that has nothing to do
@@ -105,5 +105,7 @@ def refuse_programs(words: Sequence[str], command: str) -> None:
         places = [program.place for program in programs_in([*words, "hdtrace-probe"], launcher)] if launcher else [len(words)]
     except UnknownOption:
         return
+    except MissingOption:
+        places = []  # of java: there is one
     if places != [len(words)]:
         raise UsageError(f"{command}: name the launcher and its options only, without a program: hdtrace {command} -- mpirun -n 2")

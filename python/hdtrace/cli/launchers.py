@@ -17,6 +17,10 @@ class UnknownOption(ValueError):
     """It cannot be told where the program is."""
 
 
+class MissingOption(ValueError):
+    """The launcher gives the program an option that it would not give it behind the tracer."""
+
+
 @dataclass(frozen=True)
 class Launcher:
     """How one launcher reads its command line.
@@ -25,6 +29,7 @@ class Launcher:
     words: names of several letters may have one dash only, so that letters cannot be written together
     files: options that name a file with the program in it
     folders: options that name the folders, between colons, where programs are looked for before PATH
+    helps_java: it tells java where its own classes and libraries are
     """
 
     name: str
@@ -32,6 +37,7 @@ class Launcher:
     words: bool = True
     files: frozenset[str] = field(default_factory=frozenset)
     folders: frozenset[str] = field(default_factory=frozenset)
+    helps_java: bool = False
 
     def width(self, option: str) -> int:
         """How many words the option has, with itself. Raises UnknownOption."""
@@ -77,6 +83,7 @@ _OPEN_MPI = Launcher(
     ),
     files=frozenset({"app"}),
     folders=frozenset({"path"}),
+    helps_java=True,
 )
 
 _HYDRA = Launcher(
@@ -149,8 +156,18 @@ class Program:
     folders: str = ""
 
 
+def _check_java(program: str, arguments: Sequence[str]) -> None:
+    has_classes = any(word.partition("=")[0] in ("-cp", "-classpath", "--class-path", "-jar") for word in arguments)
+    has_libraries = any(word.startswith("-Djava.library.path=") for word in arguments)
+    if os.path.basename(program) == "java" and not (has_classes and has_libraries):
+        raise MissingOption(
+            "mpirun tells java where Open MPI's classes and libraries are, but not where the tracer stands before java: "
+            "give -cp and -Djava.library.path yourself (ompi_info --path libdir)"
+        )
+
+
 def programs_in(words: Sequence[str], launcher: Launcher) -> list[Program]:
-    """The programs in the command line of a launcher, of which there are several between colons. Raises UnknownOption."""
+    """The programs in the command line of a launcher, of which there are several between colons. Raises UnknownOption and MissingOption."""
     programs = []
     folders = ""  # Open MPI's option holds for the programs that follow, too
     position = 1
@@ -165,9 +182,10 @@ def programs_in(words: Sequence[str], launcher: Launcher) -> list[Program]:
         if position >= len(words) or words[position] == ":":
             raise UnknownOption(f"there is no program in the command line of {launcher.name}")
         programs.append(Program(position, folders))
-        while position < len(words) and words[position] != ":":
-            position += 1
-        position += 1
+        end = next((place for place in range(position, len(words)) if words[place] == ":"), len(words))
+        if launcher.helps_java:
+            _check_java(words[position], words[position + 1 : end])
+        position = end + 1
     if not programs:
         raise UnknownOption(f"there is no program in the command line of {launcher.name}")
     return programs

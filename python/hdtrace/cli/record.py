@@ -19,7 +19,7 @@ from .._hdtrace import files_in, printable
 from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
-from .launchers import Program, UnknownOption, launcher_of, programs_in
+from .launchers import MissingOption, Program, UnknownOption, launcher_of, programs_in
 from .output import Progress, UsageError, behind_the_last_call, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
 
@@ -44,6 +44,8 @@ def _programs(words: Sequence[str]) -> list[Program]:
     try:
         launcher = launcher_of(words[0])
         return programs_in(words, launcher) if launcher else [Program(0)]
+    except MissingOption as error:
+        raise UsageError(f"record: {error}") from error
     except UnknownOption as error:
         raise UsageError(
             f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
