@@ -470,6 +470,13 @@ def test_signals_do_in_the_program_what_they_do_untraced(tmp_path):
     assert record("-o", "run", *command, cwd=tmp_path).stdout == run_well(*command)
 
 
+@pytest.mark.parametrize("locale", [{}, {"LC_CTYPE": "C"}, {"LC_CTYPE": "C.UTF-8"}])
+def test_the_program_has_the_locale_that_it_has_untraced(tmp_path, locale):
+    """Python changes its own in the C locale."""
+    result = record("-o", "run", "printenv", "LC_CTYPE", cwd=tmp_path, env={"PATH": os.environ["PATH"], **locale})
+    assert result.stdout.split() == list(locale.values())
+
+
 def test_nothing_was_recorded(tmp_path):
     result = record("sh", "-c", "exit 3", cwd=tmp_path)
     assert result.returncode == 3

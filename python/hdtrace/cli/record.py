@@ -129,8 +129,18 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
                 watch, is_ended = None, True
 
 
+def _put_back_locale() -> None:
+    """For what is started: in the C locale Python sets the variable in its own environment, too (PEP 538)."""
+    name = b"LC_CTYPE"
+    with suppress(OSError):
+        given = dict(entry.partition(b"=")[::2] for entry in Path("/proc/self/environ").read_bytes().split(b"\0"))
+        os.environb.pop(name, None)
+        os.environb.update({name: given[name]} if name in given else {})
+
+
 def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
     """The exit code of the program. It has the terminal; signals that only we get are handed on. `end` ends it when it is stuck."""
+    _put_back_locale()
     try:
         child = subprocess.Popen(command, close_fds=False)  # what we were given is for it, and ours are closed by exec
     except OSError as error:
