@@ -329,6 +329,21 @@ def test_a_process_is_left_behind(tmp_path, victim, is_complete):
         assert run(BUILD / "bin/hdtrace", *shlex.split(later[1])[1:]).returncode == 0
 
 
+def test_what_record_ignored_it_ignores_behind_the_run(tmp_path, victim):
+    """As behind nohup. The signal comes when the launcher has ended, and record waits for a process."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text("""#!/bin/sh
+        [ $1 != --version ] || { echo 'mpirun (Open MPI) 4.1.4'; exit; }
+        shift 2
+        "$@" >out 2>&1 &
+        until grep -q waiting out; do sleep 0.01; done
+        (while kill -0 $$; do sleep 0.01; done; sleep 0.5; kill -HUP $PPID; kill $!) >/dev/null 2>&1 &""")
+    launcher.chmod(0o755)
+    words = [HDTRACE, "record", "-o", "run", launcher, "-n", "1", victim, "wait"]
+    assert run("sh", "-c", 'trap "" HUP; exec "$@"', "sh", *words, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "run/victim.proj").exists()
+
+
 def test_signals_reach_the_program(tmp_path, victim):
     with subprocess.Popen([HDTRACE, "record", "--quiet", victim, "wait"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "waiting\n"

@@ -146,13 +146,11 @@ def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
     except OSError as error:
         message(f"{command[0]}: {error.strerror}")
         return _NOT_EXECUTABLE if isinstance(error, PermissionError) else _NOT_FOUND
-    for number in _FORWARDED:
-        signal.signal(number, lambda number, _: child.send_signal(number))
-    for number in _FROM_TERMINAL:
-        signal.signal(number, signal.SIG_IGN)
+    before = {number: signal.signal(number, lambda number, _: child.send_signal(number)) for number in _FORWARDED}
+    before |= {number: signal.signal(number, signal.SIG_IGN) for number in _FROM_TERMINAL}
     code = _wait(child, watch, end)
-    for number in (*_FORWARDED, *_FROM_TERMINAL):
-        signal.signal(number, signal.SIG_DFL)
+    for number, action in before.items():  # which is to ignore them behind nohup
+        signal.signal(number, action)
     return code if code >= 0 else _BY_SIGNAL - code
 
 
