@@ -118,10 +118,12 @@ LINES = {
         "-- | app",
         "-n 1 | a -x : -n 2 -wdir /tmp | b : | c",
         "--timeout 10 -tag-output --output-filename out --prefix /opt/mpi --tune file -N 2 -H h | app --mca a b",
+        "-fwd-mpirun-port -n 1 | app",
     ],
     "mpirun (Open MPI) 5.0.7": [
         "--prtemca a b --pmixmca c d --display map --runtime-options x --output tag --personality ompi -n 2 | app",
         "--map-by ppr:1:node --rank-by slot --with-ft mpi | app",
+        "--forward-signals SIGUSR1,SIGURG | app",
     ],
     "HYDRA build details:": [
         "-n 4 -ppn 2 -f hosts -genv A 1 -genvall -env B 2 | app",

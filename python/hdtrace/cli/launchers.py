@@ -69,13 +69,13 @@ _OPEN_MPI = Launcher(
     _values(
         switches="""allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous debug debug-daemons debug-daemons-file
             debug-devel d disable-recovery display-allocation display-devel-allocation display-devel-map display-diffable-map display-map
-            display-topo do-not-launch do-not-resolve dvm enable-instant-on-support enable-recovery forward-signals get-stack-traces
+            display-topo do-not-launch do-not-resolve dvm enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces
             index-argv-by-rank leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm nperdevice oversubscribe
             output-proctable parsable parseable pernode preload-binary quiet q report-bindings report-child-jobs-separately
             report-state-on-timeout s set-cwd-to-session-dir show-progress tag-output tv timestamp-output use-hwthread-cpus use-regexp
             verbose v version V xml daemonize no-ready-msg keepalive abort-on-non-zero-status no-app-prefix""",
         one="""am aca-agent bind-to cf cartofile c cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile display dvm-uri
-            exec-agent fwd-mpirun-port gpu-support H host hnp hostfile launch-agent machinefile map-by max-restarts max-vm-size n N np
+            exec-agent forward-signals gpu-support H host hnp hostfile launch-agent machinefile map-by max-restarts max-vm-size n N np
             npernode npersocket ompi-server output output-filename path personality ppr prefix preload-files prtemca-params pset rank-by
             rankfile rf report-events report-pid report-uri rtos runtime-options set-sid server-wait-time spawn-timeout stdin
             stream-buffering tune timeout unset-env wd wdir with-ft x xml-file xterm""",
