@@ -169,6 +169,13 @@ def test_java_has_the_options_that_open_mpi_would_add(tmp_path, line, is_missing
     assert (tmp_path / "run").exists() is False
 
 
+@pytest.mark.parametrize("name, option", [("mpirun", "-s"), ("mpirun", "--preload-binary"), ("srun", "--bcast=/tmp/app")])
+def test_the_tracer_is_not_copied_for_the_program(tmp_path, name, option):
+    program = fake_launcher(tmp_path, name, "mpirun (Open MPI) 4.1.4")
+    with pytest.raises(UnknownOption, match=f"'{option}' is no option"):
+        programs_in([program, option, "app"], launcher_of(program))
+
+
 def test_launchers_that_are_not_known(tmp_path):
     assert launcher_of("./app") is None and launcher_of("mpirunner") is None
     with pytest.raises(UnknownOption, match="names neither Open MPI nor MPICH"):

@@ -2,6 +2,7 @@
 
 Each launcher has options that take values, which have to be known to find the first word that is none of them: the program. The lists
 are those of the manuals: mpirun(1) of Open MPI 4 and 5, the help of MPICH's mpiexec.hydra, srun(1) of Slurm 22 to 24.
+Those are missing that copy the program to the hosts (-s and --preload-binary, srun's --bcast): they would copy the tracer, and only that.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ _OPEN_MPI = Launcher(
             debug-devel d disable-recovery display-allocation display-devel-allocation display-devel-map display-diffable-map display-map
             display-topo do-not-launch do-not-resolve dvm enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces
             index-argv-by-rank leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm nperdevice oversubscribe
-            output-proctable parsable parseable pernode preload-binary quiet q report-bindings report-child-jobs-separately
-            report-state-on-timeout s set-cwd-to-session-dir show-progress tag-output tv timestamp-output use-hwthread-cpus use-regexp
+            output-proctable parsable parseable pernode quiet q report-bindings report-child-jobs-separately
+            report-state-on-timeout set-cwd-to-session-dir show-progress tag-output tv timestamp-output use-hwthread-cpus use-regexp
             verbose v version V xml daemonize no-ready-msg keepalive abort-on-non-zero-status no-app-prefix""",
         one="""am aca-agent bind-to cf cartofile c cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile display dvm-uri
             exec-agent forward-signals gpu-support H host hnp hostfile launch-agent machinefile map-by max-restarts max-vm-size n N np
@@ -104,7 +105,7 @@ _SRUN = Launcher(
     _values(
         switches="""E contiguous exact H hold h help I immediate interactive k no-kill K kill-on-bad-exit l label O overcommit overlap
             oversubscribe s preserve-env pty Q quiet quit-on-interrupt reboot spread-job test-only u unbuffered use-min-nodes usage v
-            verbose V version X disable-status Z no-allocate exclusive propagate compress bcast nice x11 send-libs wait-all-nodes
+            verbose V version X disable-status Z no-allocate exclusive propagate compress nice x11 wait-all-nodes
             stepmgr""",
         one="""A account acctg-freq bb bbf b begin B extra-node-info C constraint c cpus-per-task clusters cluster-constraint comment
             container container-id core-spec S cores-per-socket cpu-bind cpu-freq cpus-per-gpu D chdir d dependency deadline delay-boot e
