@@ -36,9 +36,10 @@ namespace {
 struct Kept {
     std::uint32_t first = 0, last = 0; // behind the last one
 
+    bool has(std::uint32_t step) const { return step >= first && step < last; }
     bool renumber(StepId& id) const
     {
-        const bool stays = id.step >= first && id.step < last;
+        const bool stays = has(id.step);
         id.step -= stays ? first : 0;
         return stays;
     }
@@ -57,6 +58,9 @@ Kept cut(Timeline& timeline, TimeInterval interval)
     for (std::uint32_t i = kept.first; i < kept.last; ++i)
         steps.push_back(timeline.steps[i]);
     timeline.steps = std::move(steps);
+    std::erase_if(timeline.left_out, [&](std::uint32_t step) { return !kept.has(step); });
+    for (std::uint32_t& step : timeline.left_out)
+        step -= kept.first;
     return kept;
 }
 
@@ -79,6 +83,8 @@ void History::cut(TimeInterval interval)
         for (Gathering::Member& member : gathering.members) {
             is_whole = renumber(member.call) && is_whole;
             member.has_ended = renumber(member.end) && member.has_ended;
+            if (!member.has_ended)
+                member.end = member.call;
         }
         if (is_whole)
             gatherings.push_back(gathering);

@@ -41,8 +41,8 @@ struct Timeline {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
     Steps steps; ///< none begins before the one before it has ended
-    /// By place: how many of the steps are polls that were left out together. They count as no calls.
-    std::map<std::uint32_t, std::int64_t> left_out = {};
+    /// Which of the steps are polls that were left out together, in their order. They count as no calls.
+    std::vector<std::uint32_t> left_out = {};
 
     std::int64_t begin() const { return steps.empty() ? 0 : steps[0].begin; }
     std::int64_t end() const { return steps.empty() ? 0 : steps.back().end; }

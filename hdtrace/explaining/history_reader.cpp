@@ -147,7 +147,8 @@ void HistoryReader::add_left_out_polls(const Call& next)
     const std::int64_t time = left_out_poll_time(next.state);
     if (time <= 0)
         return;
-    ++m_history.timelines[last->timeline].left_out[m_history.step(*last).place];
+    Timeline& timeline = m_history.timelines[last->timeline];
+    timeline.left_out.push_back(static_cast<std::uint32_t>(timeline.steps.size()));
     add_step(last->timeline, m_history.place(*last), saturated_distance(next.state.time, time),
              next.state.time);
 }

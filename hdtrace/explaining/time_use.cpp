@@ -46,8 +46,8 @@ std::vector<Use> use_of(const History& history, const Timeline& timeline)
             use.in_class[static_cast<std::size_t>(call->call_class)] = use.in_calls;
         }
     }
-    for (const auto& [place, steps] : timeline.left_out)
-        at_place[place].calls -= steps;
+    for (const std::uint32_t step : timeline.left_out)
+        --at_place[timeline.steps[step].place].calls;
     return at_place;
 }
 

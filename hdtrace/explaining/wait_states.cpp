@@ -124,15 +124,19 @@ class WaitFinder {
     /// What blocking members need longer than the first of them, once all have come.
     void add_completion(const Gathering& gathering, WaitKind kind, std::int64_t all_came)
     {
+        const auto blocks = [](const Member& member) {
+            return member.has_ended && member.end == member.call;
+        };
         std::int64_t first = std::numeric_limits<std::int64_t>::max();
         for (const Member& member : gathering.members)
-            if (member.end == member.call)
+            if (blocks(member))
                 first = std::min(first, m_history.step(member.end).end);
         first = std::max(first, all_came);
-        for (const Member& member : gathering.members)
-            if (const std::int64_t end = m_history.step(member.end).end;
-                member.end == member.call && end > first)
+        for (const Member& member : gathering.members) {
+            const std::int64_t end = blocks(member) ? m_history.step(member.end).end : first;
+            if (end > first)
                 add(WaitState{member.call, member.call, std::min(end - first, WaitState::longest), kind});
+        }
     }
 
     /// Of each call: of those that others end, and of its completions, which come behind them.
