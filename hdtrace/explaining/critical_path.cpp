@@ -1,6 +1,7 @@
 #include "hdtrace/explaining/critical_path.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace hdtrace {
@@ -15,7 +16,8 @@ bool is_crossing(const History& history, const WaitState& wait)
 class PathFinder {
   public:
     PathFinder(const History& history, const std::vector<WaitState>& waits)
-        : m_history(history), m_waits(history, waits), m_most_crossings(waits.size())
+        : m_history(history), m_waits(history, waits),
+          m_most_crossings(waits.size() + history.timelines.size())
     {
     }
 
@@ -42,16 +44,47 @@ class PathFinder {
         std::int64_t end = m_history.timelines[behind.timeline].end();
         // Calls that begin at the same time may wait for each other.
         for (std::size_t crossings = 0; crossings <= m_most_crossings; ++crossings) {
-            const WaitState* const wait = last_crossing(behind, end);
-            const std::int64_t begin = wait ? m_history.step(wait->cause).begin : first;
+            const std::optional<Crossing> crossing = crossing_before(behind, end);
+            const std::int64_t begin = crossing ? crossing->time : first;
             if (begin < end)
                 m_path.push_back({behind.timeline, begin, end});
-            if (!wait)
+            if (!crossing)
                 return;
             end = begin;
-            behind = wait->cause;
+            behind = crossing->to;
         }
         m_path.push_back({behind.timeline, first, end});
+    }
+
+    /// Where the path comes from.
+    struct Crossing {
+        StepId to; ///< behind the step before it
+        std::int64_t time;
+    };
+
+    std::optional<Crossing> crossing_before(StepId behind, std::int64_t end) const
+    {
+        if (const WaitState* const wait = last_crossing(behind, end))
+            return Crossing{wait->cause, m_history.step(wait->cause).begin};
+        return beginning_of_thread(behind.timeline);
+    }
+
+    /// In the thread of the process that called first, if it is another one.
+    std::optional<Crossing> beginning_of_thread(std::uint32_t timeline) const
+    {
+        const auto& timelines = m_history.timelines;
+        std::uint32_t first = timeline;
+        for (std::uint32_t i = 0; i < timelines.size(); ++i)
+            if (timelines[i].rank == timelines[timeline].rank && !timelines[i].steps.empty() &&
+                timelines[i].begin() < timelines[first].begin())
+                first = i;
+        if (first == timeline)
+            return std::nullopt;
+        const std::int64_t time = timelines[timeline].begin();
+        std::uint32_t step = 0;
+        while (step < timelines[first].steps.size() && timelines[first].steps[step].begin < time)
+            ++step;
+        return Crossing{{first, step}, time};
     }
 
     const WaitState* last_crossing(StepId behind, std::int64_t end) const
@@ -125,10 +158,12 @@ std::vector<PathActivity> profile_of(const std::vector<PathPart>& path, const Hi
     for (const auto& [activity_and_rank, time] : of_ranks)
         if (auto& [most, rank] = largest[activity_and_rank.first]; time > most)
             largest[activity_and_rank.first] = {time, activity_and_rank.second};
-    for (const auto& [activity, time] : on_path)
-        profile.push_back({activity, time,
-                           static_cast<double>(totals.at(activity)) / static_cast<double>(ranks.size()),
-                           largest[activity].second});
+    for (const auto& [activity, time] : on_path) {
+        const double mean = activity == Activity() ? static_cast<double>(time)
+                                                   : static_cast<double>(totals.at(activity)) /
+                                                         static_cast<double>(ranks.size());
+        profile.push_back({activity, time, mean, largest[activity].second});
+    }
     std::ranges::sort(profile, [](const PathActivity& a, const PathActivity& b) {
         return a.time != b.time ? a.time > b.time : a.activity < b.activity;
     });

@@ -8,7 +8,7 @@
 
 namespace hdtrace {
 
-/// The critical path is in one thread for a time. Before any of its calls the thread had not begun.
+/// The critical path is in one thread for a time. Before its first call nothing is known of the process.
 struct PathPart {
     std::uint32_t timeline = 0;
     std::int64_t begin = 0;
@@ -16,13 +16,16 @@ struct PathPart {
 };
 
 /// In the order of time: from the beginning of the first call of the run to the end of the last one. It
-/// leaves a thread where that waited, and goes on where the call is that ended the waiting.
+/// leaves a thread where that waited, and goes on where the call is that ended the waiting; and where the
+/// thread began, in the process's first one.
 std::vector<PathPart> find_critical_path(const History& history, const std::vector<WaitState>& waits);
 
 struct PathActivity {
     Activity activity;
     std::int64_t time = 0; ///< on the path
-    double mean = 0;       ///< of all processes, whether they are on the path or not
+    /// Of all processes, whether they are on the path or not; as long as what is before the first call, which
+    /// is no less where others have more of it.
+    double mean = 0;
     std::int64_t rank = 0; ///< which has the largest part of it on the path
 
     /// By how much the path would be shorter if all processes had the same part of it.

@@ -150,7 +150,7 @@ def _longest_waits(rows: Rows) -> str:
 def _activity(row: dict[str, Any]) -> str:
     if row["activity"] == "call":
         return _place(row)
-    return f"computation from {_place(row)} to {_place(row['until'])}" if row["until"] else "before the first call"
+    return f"computation from {_place(row)} to {_place(row['until'])}" if row["until"] else "before the first recorded call"
 
 
 def _causes(rows: Rows) -> str:

@@ -91,5 +91,5 @@ function addressText(frame) {
 
 export function activityText(row) {
   if (row.activity === "call") return place(row);
-  return row.until ? `computation from ${place(row)} to ${place(row.until)}` : "before the first call";
+  return row.until ? `computation from ${place(row)} to ${place(row.until)}` : "before the first recorded call";
 }
