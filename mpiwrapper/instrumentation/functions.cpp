@@ -3,6 +3,7 @@
 #include "mpiwrapper/instrumentation/program_regions.h"
 #include "mpiwrapper/instrumentation/symbols.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,14 +14,14 @@ namespace {
 
 /// What the compiler calls a function.
 struct Function {
-    const Function* next; // with the same hash
-    const void* address;
+    Function* next;      // with the same hash
+    const void* address; // null: it was unloaded, and another one may have this place
     hdRegion region;
     char name[HD_LONGEST_NAME + 1];
 };
 
 constexpr size_t bucket_count = 16384;
-Function* buckets[bucket_count]; // only added to
+Function* buckets[bucket_count]; // whose lists only grow
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 // The functions that the thread is in since it is traced. Those that it entered before end without a word.
@@ -34,12 +35,30 @@ Function*& bucket_of(const void* address)
     return buckets[(number >> 4 ^ number >> 18) % bucket_count];
 }
 
+Function* find_in(Function* const& bucket, const void* address)
+{
+    Function* found = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE);
+    while (found != nullptr && __atomic_load_n(&found->address, __ATOMIC_ACQUIRE) != address)
+        found = found->next;
+    return found;
+}
+
 Function* find(const void* address)
 {
-    Function* found = __atomic_load_n(&bucket_of(address), __ATOMIC_ACQUIRE);
-    while (found != nullptr && found->address != address)
-        found = const_cast<Function*>(found->next);
-    return found;
+    return find_in(bucket_of(address), address);
+}
+
+/// One that was unloaded, or a new one. Null if memory is short.
+Function* place_in(Function*& bucket)
+{
+    if (Function* const unloaded = find_in(bucket, nullptr))
+        return unloaded;
+    auto* const function = static_cast<Function*>(calloc(1, sizeof(Function)));
+    if (function != nullptr) {
+        function->next = bucket;
+        __atomic_store_n(&bucket, function, __ATOMIC_RELEASE);
+    }
+    return function;
 }
 
 Function* add(const void* address)
@@ -48,19 +67,28 @@ Function* add(const void* address)
     name_of_function(address, name, sizeof name);
     pthread_mutex_lock(&mutex);
     Function* function = find(address);
-    if (function == nullptr) {
-        function = static_cast<Function*>(calloc(1, sizeof(Function)));
-        if (function != nullptr) {
-            strcpy(function->name, ShortName(name).text());
-            function->address = address;
-            function->region.name = function->name;
-            function->region.flags = HD_NO_SITE;
-            function->next = bucket_of(address);
-            __atomic_store_n(&bucket_of(address), function, __ATOMIC_RELEASE);
-        }
+    if (function == nullptr)
+        function = place_in(bucket_of(address));
+    if (function != nullptr && function->address == nullptr) {
+        strcpy(function->name, ShortName(name).text());
+        function->region = {nullptr, function->name, nullptr, 0, HD_NO_SITE, nullptr};
+        __atomic_store_n(&function->address, address, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&mutex);
     return function;
+}
+
+void forget_unloaded()
+{
+    forget_file();
+    dl_find_object found;
+    pthread_mutex_lock(&mutex);
+    for (Function* function : buckets) {
+        for (; function != nullptr; function = function->next)
+            if (_dl_find_object(const_cast<void*>(function->address), &found) != 0)
+                __atomic_store_n(&function->address, nullptr, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 Function* find_or_add(const void* address)
@@ -96,4 +124,13 @@ HDT_INTERFACE void __cyg_profile_func_exit(void* address, void*)
     if (function != nullptr && hdR_end(&function->region) == 0)
         --open_functions;
     is_at_work = false;
+}
+
+HDT_INTERFACE int dlclose(void* handle) noexcept
+{
+    const auto next = reinterpret_cast<decltype(&::dlclose)>(dlsym(RTLD_NEXT, "dlclose"));
+    const int rc = next(handle);
+    if (is_traced())
+        forget_unloaded();
+    return rc;
 }

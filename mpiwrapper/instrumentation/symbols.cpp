@@ -42,6 +42,14 @@ class SymbolFile {
         return nullptr;
     }
 
+    void close()
+    {
+        if (m_data != nullptr)
+            munmap(const_cast<char*>(m_data), m_size);
+        m_data = nullptr;
+        m_path[0] = '\0';
+    }
+
   private:
     const ElfW(Ehdr) & header() const { return *reinterpret_cast<const ElfW(Ehdr)*>(m_data); }
     const ElfW(Shdr) * sections() const
@@ -55,9 +63,7 @@ class SymbolFile {
 
     void open(const char* path)
     {
-        if (m_data != nullptr)
-            munmap(const_cast<char*>(m_data), m_size);
-        m_data = nullptr;
+        close();
         snprintf(m_path, sizeof m_path, "%s", path);
         const int file = ::open(path, O_RDONLY | O_CLOEXEC);
         struct stat status;
@@ -68,7 +74,7 @@ class SymbolFile {
             void* const data = mmap(nullptr, m_size, PROT_READ, MAP_PRIVATE, file, 0);
             m_data = data == MAP_FAILED ? nullptr : static_cast<const char*>(data);
         }
-        close(file);
+        ::close(file);
         if (m_data != nullptr && !is_sound()) {
             munmap(const_cast<char*>(m_data), m_size);
             m_data = nullptr;
@@ -136,6 +142,13 @@ bool put_name(const link_map& object, uintptr_t offset, const char* known_to_loa
 }
 
 } // namespace
+
+void forget_file()
+{
+    pthread_mutex_lock(&symbols_mutex);
+    symbols.close();
+    pthread_mutex_unlock(&symbols_mutex);
+}
 
 // The loader is asked while nothing is held: it may wait itself for a constructor that calls us.
 void name_of_function(const void* address, char* name, size_t size)

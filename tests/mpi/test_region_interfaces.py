@@ -1,4 +1,6 @@
 """What programs have already becomes regions: the compiler's hooks, Kokkos Tools, ITT."""
+import shutil
+
 import pytest
 from support.calls import Call
 from support.runs import WRAPPER, preload, program
@@ -19,6 +21,12 @@ def test_functions(run_traced):
         assert own[own.index("Barrier"):] == [
             "Barrier", ("end", hidden), *3 * [("begin", recursive)], *3 * [("end", recursive)], ("begin", throws), ("end", throws),
             ("begin", hidden), "Barrier", ("end", hidden), ("begin", "finish()"), "Finalize"]
+
+
+def test_functions_of_libraries_in_the_place_of_others(run_traced, tmp_path):
+    libraries = [shutil.copy(program(f"lib{name}.so"), tmp_path) for name in ("alpha", "omega")]
+    own = events(run_traced("function_libraries", 1, preload(FUNCTIONS), tuple(libraries)).traces[0])
+    assert own == ["Init", *((kind, name) for name in ("alpha", "omega") for kind in ("begin", "end")), "Finalize"]
 
 
 def test_functions_are_quiet_where_nothing_is_traced(run_untraced):
