@@ -172,6 +172,13 @@ def test_papi(run_traced):
     assert between(trace, "papi:perf::PAGE-FAULTS", "Allreduce", "Bcast") >= 8
 
 
+def test_papi_s_components_in_any_order(run_traced):
+    """PAPI counts for one set of each at a time."""
+    names = ["papi:one::1", "papi:two::2", "papi:one::3", "papi:two::4"]
+    run = run_traced("counters", 1, counting(",".join(names), LD_LIBRARY_PATH=str(program("fake_papi"))), ("calls",))
+    assert {name: {value for _, value in samples} for name, samples in values(run.traces[0]).items()} == {name: {float(name[-1])} for name in names}
+
+
 def test_descriptors_are_nobody_elses(run_traced):
     run = run_traced("counters", 1, counting("page-faults,task-clock"), ("descriptors",))
     assert run.stdout.splitlines() == ["own 2", "after a thread 2", "child 0", "exec 0", "after Finalize 0"]

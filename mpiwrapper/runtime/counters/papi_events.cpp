@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/floating_point.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -131,17 +132,33 @@ void PapiEvents::open(std::span<const SampledCounter* const> counters)
 void PapiEvents::add(const SampledCounter& counter, size_t number)
 {
     const char* const name = counter.name + prefix_length;
-    int set = m_count > 0 ? m_events[m_count - 1].set : no_set;
-    if (set == no_set || papi.PAPI_add_named_event(set, name) != ok) {
-        set = no_set;
-        if (papi.PAPI_create_eventset(&set) != ok)
-            return;
-        if (papi.PAPI_add_named_event(set, name) != ok) {
-            destroy(set);
-            return;
+    int set = no_set;
+    if (add_to_open_set(name, number) || papi.PAPI_create_eventset(&set) != ok)
+        return;
+    if (papi.PAPI_add_named_event(set, name) == ok)
+        insert(m_count, {set, number});
+    else
+        destroy(set);
+}
+
+// Of a component that has a set, which may be any of them: a second one could not be started.
+bool PapiEvents::add_to_open_set(const char* name, size_t number)
+{
+    for (size_t first = 0; first < m_count; first += set_size(first)) {
+        const int set = m_events[first].set;
+        if (papi.PAPI_add_named_event(set, name) == ok) {
+            insert(first + set_size(first), {set, number});
+            return true;
         }
     }
-    m_events[m_count++] = {set, number};
+    return false;
+}
+
+void PapiEvents::insert(size_t place, Event event)
+{
+    std::move_backward(m_events + place, m_events + m_count, m_events + m_count + 1);
+    m_events[place] = event;
+    ++m_count;
 }
 
 size_t PapiEvents::set_size(size_t first) const

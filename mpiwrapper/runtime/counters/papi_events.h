@@ -38,10 +38,12 @@ class PapiEvents {
     };
 
     void add(const SampledCounter& counter, size_t number);
+    bool add_to_open_set(const char* name, size_t number);
+    void insert(size_t place, Event event);
     size_t set_size(size_t first) const;
 
     size_t m_count = 0;
-    Event m_events[most];
+    Event m_events[most]; ///< those of a set beside each other, in the order in which it gives their values
 };
 
 } // namespace hdtrace::mpi
