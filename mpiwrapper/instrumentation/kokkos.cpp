@@ -29,12 +29,24 @@ void end_kernel(uint64_t id)
 
 // Sections are numbered by the tool, and begin and end as they like.
 struct Section {
-    char* name;
+    char* name; // null: the number is free
     Begun begun;
 };
 constexpr uint32_t most_sections = 4096;
 Section sections[most_sections];
-uint32_t section_count = 0;
+
+// The number of a new section, which owns its name; `most_sections` if all are taken.
+uint32_t number_for(char* name)
+{
+    for (uint32_t id = 0; id < most_sections; ++id) {
+        char* none = nullptr;
+        if (__atomic_compare_exchange_n(&sections[id].name, &none, name, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return id;
+    }
+    free(name);
+    return most_sections;
+}
 
 } // namespace
 
@@ -94,9 +106,8 @@ HDT_INTERFACE void kokkosp_pop_profile_region()
 
 HDT_INTERFACE void kokkosp_create_profile_section(const char* name, uint32_t* id)
 {
-    *id = __atomic_fetch_add(&section_count, 1, __ATOMIC_RELAXED);
-    if (*id < most_sections)
-        sections[*id].name = strdup(name);
+    char* const copy = strdup(name);
+    *id = copy != nullptr ? number_for(copy) : most_sections;
 }
 
 HDT_INTERFACE void kokkosp_start_profile_section(uint32_t id)
@@ -117,8 +128,8 @@ HDT_INTERFACE void kokkosp_destroy_profile_section(uint32_t id)
 {
     if (id >= most_sections)
         return;
-    free(sections[id].name);
-    sections[id].name = nullptr;
+    sections[id].begun = nullptr;
+    free(__atomic_exchange_n(&sections[id].name, nullptr, __ATOMIC_ACQ_REL));
 }
 
 HDT_INTERFACE void kokkosp_profile_event(const char* name)

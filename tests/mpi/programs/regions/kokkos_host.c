@@ -54,6 +54,10 @@ int main(int argc, char** argv)
     begin_reduce(long_name, 0, &inner);
     end_for(outer);
     end_reduce(inner);
+    for (int i = 0; i < 10000; ++i) { /* many, one after the other */
+        create("a section", &first);
+        destroy(first);
+    }
     create("first section", &first);
     create("second section", &second);
     start(first);
