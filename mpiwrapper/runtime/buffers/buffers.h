@@ -84,7 +84,8 @@ class Buffers {
     void ended(int64_t rid) { end_buffers(rid, uses()); }
     void freed(const Request& request)
     {
-        forget_buffers(request.is_persistent ? request.init_rid : request.rid);
+        forget_buffers(request.rid); // of a persistent request that is active, too
+        forget_buffers(request.init_rid);
     }
     /// MPI has said that it is complete: the program may use its buffers, though the request still exists.
     void seen_complete(MPI_Request handle);
