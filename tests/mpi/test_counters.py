@@ -10,6 +10,7 @@ from support.calls import Call
 from support.checks import info_of, read_info
 from support.runs import MERGER, SOURCE, preload, program, ranks
 from support.sanitizers import HAS_ADDRESS_SANITIZER, with_own_memory
+from support.watchpoints import has_watchpoints
 
 EACH_CALL = {"HDTRACE_COUNTER_DELAY": "0"}
 DOCUMENTED = re.findall(r"^\| `(\w[\w-]*)` \|", (SOURCE / "docs/counters.md").read_text(), re.MULTILINE)
@@ -177,6 +178,12 @@ def test_papi_s_components_in_any_order(run_traced):
     names = ["papi:one::1", "papi:two::2", "papi:one::3", "papi:two::4"]
     run = run_traced("counters", 1, counting(",".join(names), LD_LIBRARY_PATH=str(program("fake_papi"))), ("calls",))
     assert {name: {value for _, value in samples} for name, samples in values(run.traces[0]).items()} == {name: {float(name[-1])} for name in names}
+
+
+@pytest.mark.skipif(not has_watchpoints(), reason="the system lets nobody watch memory: see kernel.perf_event_paranoid")
+def test_events_of_the_program_are_nobody_elses(run_traced):
+    """It has them in the places of those that watch its buffers."""
+    assert run_traced("counters", 1, {"HDTRACE_FOR_CHECK": "1", "HDTRACE_WATCHPOINTS": "1"}, ("close_watched",)).returncode == 0
 
 
 def test_descriptors_are_nobody_elses(run_traced):

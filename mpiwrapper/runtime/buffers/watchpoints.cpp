@@ -137,7 +137,8 @@ void Watchpoints::clear(int number)
     Watchpoint& watchpoint = m_watchpoints[number];
     if (watchpoint.is_free())
         return;
-    ioctl(watchpoint.descriptor, PERF_EVENT_IOC_DISABLE, 0);
+    if (is_still_perf_event(watchpoint.descriptor, watchpoint.id))
+        ioctl(watchpoint.descriptor, PERF_EVENT_IOC_DISABLE, 0);
     mark(watchpoint, false);
 }
 

@@ -2,8 +2,10 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,14 +100,19 @@ static void be_in_calls(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int is_perf_event(int descriptor)
+{
+    char path[64], target[64] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    return length > 0 && strstr(target, "perf_event") != NULL;
+}
+
 static int count_perf_descriptors(void)
 {
     int count = 0;
     for (int descriptor = 0; descriptor < 2000; ++descriptor) {
-        char path[64], target[64] = "";
-        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-        const ssize_t length = readlink(path, target, sizeof target - 1);
-        count += length > 0 && strstr(target, "perf_event") != NULL;
+        count += is_perf_event(descriptor);
     }
     return count;
 }
@@ -152,6 +159,37 @@ static void close_all(void)
     CHECK(read(pipes[0], text, sizeof text) == 6);
 }
 
+static long long value_of(int event)
+{
+    long long value;
+    CHECK(read(event, &value, sizeof value) == sizeof value);
+    return value;
+}
+
+/* An event of the program's own has the number of the one that watches what is received. */
+static void close_watched(void)
+{
+    struct perf_event_attr attributes = {.type = PERF_TYPE_SOFTWARE,
+                                         .size = sizeof attributes,
+                                         .config = PERF_COUNT_SW_TASK_CLOCK,
+                                         .exclude_kernel = 1};
+    int number, replaced = 0;
+    MPI_Request request;
+    MPI_Irecv(&number, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    const int event = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+    CHECK(event >= 0);
+    for (int descriptor = event + 1; descriptor < 2000; ++descriptor) {
+        if (is_perf_event(descriptor)) {
+            replaced += dup2(event, descriptor) == descriptor;
+        }
+    }
+    MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const long long before = value_of(event);
+    burn(0.01);
+    CHECK(replaced > 0 && value_of(event) > before);
+}
+
 static void be_killed(void)
 {
     work();
@@ -172,7 +210,7 @@ static const struct {
     {"work", work},           {"compute", compute},
     {"calls", be_in_calls},   {"descriptors", look_at_descriptors},
     {"close_all", close_all}, {"kill", be_killed},
-    {"exit", leave},
+    {"exit", leave},          {"close_watched", close_watched},
 };
 
 int main(int argc, char** argv)
