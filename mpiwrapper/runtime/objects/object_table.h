@@ -108,21 +108,25 @@ class NumbersByName {
     NumbersByName& operator=(const NumbersByName&) = delete;
 
     void free_all() { m_table.free_all(); }
+    /// Null if there is none.
+    int64_t* find(const char* name) const
+    {
+        Entry* const known =
+            m_table.find(hash(name), [&](const Entry& entry) { return strcmp(entry.name, name) == 0; });
+        return known != nullptr ? &known->number : nullptr;
+    }
     /// A new one is @p initial. Null without memory for it.
     int64_t* find_or_add(const char* name, int64_t initial)
     {
-        const uintptr_t key = hash(name);
-        Entry* const known =
-            m_table.find(key, [&](const Entry& entry) { return strcmp(entry.name, name) == 0; });
-        if (known != nullptr)
-            return &known->number;
+        if (int64_t* const known = find(name))
+            return known;
         const size_t size = strlen(name) + 1;
         Entry* const entry = static_cast<Entry*>(own_malloc(sizeof(Entry) + size));
         if (entry == nullptr)
             return nullptr;
         entry->number = initial;
         memcpy(entry->name, name, size);
-        m_table.add(key, entry);
+        m_table.add(hash(name), entry);
         return &entry->number;
     }
     /// How often it has been called for this name; 0 if memory is short.

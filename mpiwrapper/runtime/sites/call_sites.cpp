@@ -22,7 +22,7 @@ constinit uint32_t unloaded_objects = 0;
 namespace {
 
 constexpr int most_frames = 64;
-constexpr int64_t most_sites = 1'000'000; // beyond it a program makes them
+constexpr int64_t most_described = 1'000'000; // of each kind; beyond it a program makes them
 
 /// An object file that was described, where it was loaded then.
 struct RecentObject {
@@ -153,11 +153,13 @@ class ObjectPath {
     char* m_path = nullptr;
 };
 
-/// The id of what is described by @p details, to which the .info gets a line if it is new; -1 without memory.
-/// Whoever calls it holds the mutex.
+/// The id of what is described by @p details, to which the .info gets a line if it is new; -1 without memory,
+/// or if there are too many. Whoever calls it holds the mutex.
 int64_t describe(NumbersByName& table, int64_t& count, const char* kind, TextBuffer& details)
 {
-    int64_t* const id = details.bad() ? nullptr : table.find_or_add(details.c_string(), -1);
+    int64_t* const id = details.bad()            ? nullptr
+                        : count < most_described ? table.find_or_add(details.c_string(), -1)
+                                                 : table.find(details.c_string());
     if (id == nullptr)
         return -1;
     if (*id < 0) {
@@ -223,12 +225,10 @@ template <typename Place> void put_frame(TextBuffer& frames, const Place& place)
         frames.text("-1+0;");
 }
 
-/// The id of a site; -1 without memory.
+/// The id of a site; -1 without memory, or if there are too many.
 template <typename Frame> int64_t site_id(const Frame* frames, int count)
 {
     const MutexLock lock(mutex);
-    if (site_count == most_sites)
-        return -1;
     TextBuffer details;
     details.text("frames='");
     for (int i = 0; i < count; ++i)
