@@ -6,6 +6,7 @@
 #include "mpiwrapper/runtime/objects/handle.h"
 #include "mpiwrapper/runtime/objects/request.h"
 
+#include <algorithm>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -245,15 +246,10 @@ class RequestTable {
         }
         for (uint32_t i = 0; i < m_capacity; ++i)
             order[i] = i;
-        qsort_r(
-            order, m_capacity, sizeof(uint32_t),
-            [](const void* left, const void* right, void* entries) {
-                const RequestEntry* const all = static_cast<const RequestEntry*>(entries);
-                const int64_t a = all[*static_cast<const uint32_t*>(left)].request.rid;
-                const int64_t b = all[*static_cast<const uint32_t*>(right)].request.rid;
-                return a < b ? -1 : a > b ? 1 : 0;
-            },
-            m_entries);
+        // The C library's functions may ask the program for memory.
+        std::sort(order, order + m_capacity, [this](uint32_t left, uint32_t right) {
+            return m_entries[left].request.rid < m_entries[right].request.rid;
+        });
         for (uint32_t i = 0; i < m_capacity; ++i)
             link(order[i]);
         own_free(order);
