@@ -3,6 +3,7 @@
 #include "hdtrace/writer/program_memory.h"
 #include "hdtrace/writer/text.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace hdtrace {
@@ -10,6 +11,42 @@ namespace hdtrace {
 namespace {
 
 constexpr size_t longest_string = 4096;
+
+// The items of child elements, which are read some at a time: there may be very many that have no number.
+class Items {
+  public:
+    Items(const Argument& argument, const char* items, int64_t count)
+        : m_argument(argument), m_items(items), m_count(count)
+    {
+    }
+
+    // False if it is not there any more.
+    bool get(int64_t index, int64_t& item)
+    {
+        if (index >= m_end && !read_from(index))
+            return false;
+        memcpy(&item, m_block + static_cast<size_t>(index - m_begin) * m_argument.stride,
+               m_argument.item_size);
+        return true;
+    }
+
+  private:
+    bool read_from(int64_t index)
+    {
+        const size_t most_behind = (sizeof m_block - m_argument.item_size) / m_argument.stride;
+        const auto behind = std::min(static_cast<size_t>(m_count - index - 1), most_behind);
+        m_begin = index;
+        m_end = index + static_cast<int64_t>(behind) + 1;
+        return copy_from_program(m_block, m_items + static_cast<size_t>(index) * m_argument.stride,
+                                 behind * m_argument.stride + m_argument.item_size);
+    }
+
+    const Argument& m_argument;
+    const char* const m_items;
+    const int64_t m_count;
+    int64_t m_begin = 0, m_end = 0; // which ones are in the block
+    char m_block[4096];
+};
 
 // Appends to memory that has an end.
 class BoundedText {
@@ -223,16 +260,15 @@ bool OpenState::has_children() const
 char* OpenState::put_children(char* out, const char* limit) const
 {
     const Argument& children = *children_of(*this);
-    const char* const items = reinterpret_cast<const char*>(m_values[children.value]);
-    const char* const others = reinterpret_cast<const char*>(m_values[children.value + 1]);
     const int64_t count = m_values[children.value + 2];
+    Items items(children, reinterpret_cast<const char*>(m_values[children.value]), count);
+    const char* const others = reinterpret_cast<const char*>(m_values[children.value + 1]);
     BoundedText text(out, limit);
     int64_t last = 0, equal_before = 0;
     for (int64_t i = 0; i < count; ++i) {
         int64_t item = 0;
         const auto index = static_cast<size_t>(i);
-        if (!text.has_room_for_two(children) ||
-            !copy_from_program(&item, items + index * children.stride, children.item_size)) {
+        if (!text.has_room_for_two(children) || !items.get(i, item)) {
             text.child(children, " more='", count - i);
             break;
         }

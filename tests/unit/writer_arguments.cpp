@@ -2,7 +2,21 @@
 #include "writer_support.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <atomic>
+
+static std::atomic<int> copies_from_program = 0;
+
+extern "C" long __real_syscall(long number, ...);
+
+// The program is linked with --wrap, so that the library's calls come to us first.
+extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    copies_from_program += number == SYS_process_vm_readv;
+    return __real_syscall(number, a, b, c, d, e, f);
+}
 
 namespace hdtrace::test {
 namespace {
@@ -194,6 +208,16 @@ TEST_F(ArgumentsInMemory, ThatAreTooManyChildElementsAreCounted)
     EXPECT_GT(told, 500u);
     EXPECT_EQ(line.substr(line.rfind("<Pending")),
               "<Pending more='" + std::to_string(count - told) + "' /></Wait>\n");
+}
+
+TEST_F(ArgumentsInMemory, ThatHaveNoNumberAreCopiedManyAtOnce)
+{
+    std::vector<Item> items(100'000, Item{1, {}});
+    items.back().number = 2;
+    copies_from_program = 0;
+    EXPECT_EQ(saved_with_children(items),
+              "<Wait count='100000' T unfinished='1' ><Pending rid='2' /></Wait>\n");
+    EXPECT_LT(copies_from_program, 1000);
 }
 
 TEST_F(ArgumentsInMemory, KnowHowManyEqualItemsComeBefore)
