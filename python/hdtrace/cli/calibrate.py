@@ -21,7 +21,7 @@ from .._hdtrace import Call
 from ..calibration import DEFAULT_SPEED, LOCAL, REMOTE, Platform, Sample, platform_of, samples
 from ..project import Project
 from .installation import Installation, Library, library_of_launcher, refuse_programs
-from .output import UsageError, about, beside_this, count_of_processes, counted, duration, message, print_json, size, table
+from .output import UsageError, beside_this, count_of_processes, counted, duration, message, print_json, size, table, write_whole
 
 _PROGRAM = "hdtrace-measure"
 # Whose algorithms of operations SimGrid knows. Those of MPICH end SimGrid 3.32 with an invalid pointer in some replays.
@@ -199,17 +199,6 @@ def _warn(project: Project, compared: Sequence[Comparison]) -> None:
         message(f"{far_off} of {len(compared)} operations are off by more than a factor of two in the replay: calibrate again when the machine does nothing else")
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text)
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
-
-
 def _describe(words: Sequence[str], project: Project, library: Library, hosts: dict[str, int]) -> str:
     places = f"{count_of_processes(project)} on {counted(len(hosts), 'host')}"
     return f"Measured by: hdtrace calibrate {shlex.join(words)} ({places}, {library.version.splitlines()[0].split(',')[0]})"
@@ -253,8 +242,7 @@ def _calibrate(arguments: Namespace, words: Sequence[str], output: Path, folder:
     if shutil.which("smpirun"):
         platform, compared = _find_algorithms(project, platform, folder)
     text = platform.xml(arguments.hosts or max(_FEWEST_HOSTS, project.process_count), arguments.speed, _describe(words, project, library, hosts))
-    with about(output):
-        _write(output, text)
+    write_whole(output, text.encode())
     _warn(project, compared)
     if arguments.json:
         print_json(_as_json(output, library, local, remote, compared))
