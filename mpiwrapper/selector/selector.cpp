@@ -28,6 +28,7 @@ constexpr const char* wrapper_name = "libHDTraceMPIWrapper.so";
 
 enum class Choice { open, made, untraced };
 Choice choice = Choice::open;
+void* wrapper = nullptr; // once the choice is made
 
 Choice current_choice()
 {
@@ -73,22 +74,6 @@ const char* base_name_of(const char* path)
     return slash != nullptr ? slash + 1 : path;
 }
 
-/// The function that a call from @p caller would have reached without us, as the loader looks for it: in what
-/// all see, then in what the caller's library was loaded with.
-void* next_definition(const char* name, const void* caller)
-{
-    if (void* const next = dlsym(RTLD_NEXT, name))
-        return next;
-    Dl_info object;
-    if (caller == nullptr || dladdr(caller, &object) == 0)
-        return nullptr;
-    void* const handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    void* const found = handle != nullptr ? dlsym(handle, name) : nullptr;
-    if (handle != nullptr)
-        dlclose(handle);
-    return found;
-}
-
 /// What a library calls itself; null if it has no such name.
 const char* soname_of(const link_map& library)
 {
@@ -109,6 +94,28 @@ Dl_info self()
     Dl_info info = {};
     dladdr(reinterpret_cast<const void*>(&choice), &info);
     return info;
+}
+
+bool is_ours(const void* function)
+{
+    Dl_info symbol;
+    return dladdr(function, &symbol) != 0 && symbol.dli_fbase == self().dli_fbase;
+}
+
+/// The function that a call from @p caller would have reached without us, as the loader looks for it: in what
+/// all see, then in what the caller's library was loaded with, in which we are where that is the program.
+void* next_definition(const char* name, const void* caller)
+{
+    if (void* const next = dlsym(RTLD_NEXT, name))
+        return next;
+    Dl_info object;
+    if (caller == nullptr || dladdr(caller, &object) == 0)
+        return nullptr;
+    void* const handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void* const found = handle != nullptr ? dlsym(handle, name) : nullptr;
+    if (handle != nullptr)
+        dlclose(handle);
+    return is_ours(found) ? nullptr : found;
 }
 
 /// How much of its path is the folder. The wrappers are in folders there with the names of their MPI
@@ -147,9 +154,9 @@ void run_untraced(const char* library, const char* because)
         Diagnostic(incomplete_trace).text("the program uses ").text(library).text(because);
 }
 
-void load(const char* wrapper, const char* library)
+void load(const char* path, const char* library)
 {
-    void* const handle = dlopen(wrapper, RTLD_NOW | RTLD_LOCAL);
+    void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         char because[PATH_MAX];
         snprintf(because, sizeof because, ", and its wrapper cannot be loaded (%s); it runs untraced",
@@ -163,6 +170,7 @@ void load(const char* wrapper, const char* library)
     }
     const auto tracer = reinterpret_cast<decltype(&hdR_tracer)>(dlsym(handle, "hdR_tracer"));
     lead_tracer_to(tracer(HD_TRACER_VERSION));
+    __atomic_store_n(&wrapper, handle, __ATOMIC_RELAXED); // others who come here have the same one
     settle(Choice::made);
 }
 
@@ -221,6 +229,13 @@ void tell_if_unused()
 {
     if (current_choice() == Choice::open)
         tell_of_missing_trace();
+}
+
+/// Null if the wrapper lacks it, which another MPI library's has: then the program may have it from
+/// elsewhere.
+void* in_wrapper(const char* name)
+{
+    return current_choice() == Choice::made ? dlsym(wrapper, name) : nullptr;
 }
 
 decltype(&::_exit) next_exit = nullptr;
@@ -285,9 +300,9 @@ extern "C" void* hdtrace_target_of(Stub* stub, const void* caller)
     if (is_mpi)
         choose_once(caller);
     const UnnoticedErrors unnoticed;
-    if (current_choice() == Choice::made && is_mpi)
-        return stub->target;
-    void* const next = next_definition(stub->name, caller);
+    void* next = is_mpi ? in_wrapper(stub->name) : nullptr;
+    if (next == nullptr)
+        next = next_definition(stub->name, caller);
     if (next == nullptr)
         end_as_the_loader_does(stub->name);
     stub->lead_to(next);

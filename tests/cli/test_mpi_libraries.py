@@ -254,9 +254,31 @@ def test_what_is_not_traced_is_called_as_it_was(tmp_path, flags, says):
     assert says in seen.stderr and len(seen.stderr.splitlines()) == 1
 
 
-def test_the_functions_of_all_wrappers_can_be_traced():
-    def exported(library):
-        return {line.split()[-1] for line in run_well("nm", "-D", "--defined-only", library).splitlines()}
+def exported(library):
+    return {line.split()[-1] for line in run_well("nm", "-D", "--defined-only", library).splitlines()}
 
+
+CALL_WEAKLY = """
+    #include <mpi.h>
+    int FUNCTION(void) __attribute__((weak));
+    int main(int argc, char **argv) {
+        MPI_Init(&argc, &argv);
+        return FUNCTION ? FUNCTION() : 1;
+    }
+"""
+
+
+def test_functions_that_only_another_library_s_wrapper_has(mpi, tmp_path):
+    """The program may have one from elsewhere. If not, it ends as the loader would end it."""
+    name, _ = mpi
+    function = min(name for name in exported(ANY) - exported(WRAPPERS / NAMES[name][0] / "libHDTraceMPIWrapper.so") if name.startswith("MPI"))
+    library = compile_text("cc", tmp_path / "libmore.so", f"int {function}(void) {{ return 7; }}", "-shared", "-fPIC")
+    for libraries, expected in ((["-Wl,--no-as-needed", library], (7, "")), ([], (127, f"symbol lookup error: undefined symbol: {function}\n"))):
+        program = compile_text(COMPILERS[name], tmp_path / "weak", CALL_WEAKLY, f"-DFUNCTION={function}", *libraries)
+        result = run(LAUNCHER, "sh", "-c", f"exec {program}", cwd=tmp_path)
+        assert (result.returncode, result.stderr) == expected
+
+
+def test_the_functions_of_all_wrappers_can_be_traced():
     wrappers = [WRAPPERS / soname / "libHDTraceMPIWrapper.so" for soname, _ in NAMES.values()]
     assert exported(ANY) == set.union(*map(exported, wrappers))
