@@ -35,6 +35,7 @@ class Statistics {
     /// traces that are broken, that of the first one.
     bool read(std::size_t states);
 
+    const std::shared_ptr<const OpenedProject>& project() const { return m_counting.project; }
     /// As CallSums::groups(), of what was read of processes whose end was reached.
     std::vector<Group> groups(const Groupings& groupings) const
     {

@@ -58,15 +58,28 @@ py::object to_python(const CounterValue& value)
     return value.integer ? py::object(py::int_(*value.integer)) : py::object(py::float_(value.number));
 }
 
+// With the project that its definition belongs to.
+struct OwnedCounter : CounterSum {
+    std::shared_ptr<const OpenedProject> project;
+};
+
+std::vector<OwnedCounter> counters_of(const Statistics& statistics)
+{
+    std::vector<OwnedCounter> counters;
+    for (CounterSum& sum : statistics.counters())
+        counters.push_back({std::move(sum), statistics.project()});
+    return counters;
+}
+
 void bind_counters(py::module_& module)
 {
     const auto value = [](CounterValue CounterSum::*member) {
-        return [member](const CounterSum& sum) { return to_python(sum.*member); };
+        return [member](const OwnedCounter& sum) { return to_python(sum.*member); };
     };
-    py::class_<CounterSum>(module, "CounterSum")
-        .def_property_readonly("name", [](const CounterSum& sum) { return file_text(sum.name); })
+    py::class_<OwnedCounter>(module, "CounterSum")
+        .def_property_readonly("name", [](const OwnedCounter& sum) { return file_text(sum.name); })
         .def_property_readonly("definition",
-                               [](const CounterSum& sum) {
+                               [](const OwnedCounter& sum) {
                                    return sum.definition ? to_dict(sum.definition->attributes) : py::dict();
                                })
         .def_readonly("rank", &CounterSum::rank)
@@ -77,7 +90,7 @@ void bind_counters(py::module_& module)
         .def_property_readonly("minimum", value(&CounterSum::minimum))
         .def_property_readonly("mean", &CounterSum::mean)
         .def_property_readonly("maximum", value(&CounterSum::maximum))
-        .def_property_readonly("sum", [](const CounterSum& sum) {
+        .def_property_readonly("sum", [](const OwnedCounter& sum) {
             return sum.has_sum() ? to_python(sum.sum) : py::object(py::none());
         });
 }
@@ -134,7 +147,7 @@ void bind_statistics(py::module_& module)
              py::arg("counters") = true, py::call_guard<Unlocked>())
         .def("read", &Statistics::read, py::arg("states"), py::call_guard<Unlocked>())
         .def("groups", &groups_of, py::arg("by"))
-        .def_property_readonly("counters", &Statistics::counters)
+        .def_property_readonly("counters", &counters_of)
         .def_property_readonly("totals", &Statistics::totals)
         .def_property_readonly("unfinished", &Statistics::unfinished)
         .def_property_readonly("begun_before", &Statistics::begun_before)

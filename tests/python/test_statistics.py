@@ -1,4 +1,8 @@
 """Sums that several threads make of the traces of many processes."""
+import os
+import subprocess
+import sys
+
 import hdtrace
 import pytest
 
@@ -128,3 +132,21 @@ def test_traces_that_are_cut_off_are_told_in_their_order(tmp_path):
     path = write_project(tmp_path, *[call("Barrier", 100 - rank) for rank in range(PROCESSES)], closing="")
     missing = statistics_of(path).missing
     assert [text.split("_")[-2] for text in missing] == [str(rank) for rank in range(PROCESSES)]
+
+
+COUNTERS_OF = """
+import gc, sys, hdtrace
+from hdtrace.streams import read_all
+counters = read_all(hdtrace.open(sys.argv[1]).calls().statistics()).counters
+gc.collect()
+print([(one.definition["unit"], one.sum) for one in counters])
+"""
+
+
+def test_what_is_known_of_counters_outlives_their_project(tmp_path):
+    """In a process of its own, where memory is overwritten when it is freed."""
+    path = write_project(tmp_path, "<Event name='copied' kind='count' value='7' time='1' />\n")
+    counter = '<Counter name="copied" type="integer" unit="B" scope="process" valid="point"><Ranks first="0" last="0"/></Counter>'
+    path.write_text(path.read_text().replace("</Application>", f"<Run>{counter}</Run></Application>"))
+    shown = subprocess.run([sys.executable, "-c", COUNTERS_OF, path], env={**os.environ, "MALLOC_PERTURB_": "165"}, capture_output=True, text=True)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "[('B', 7)]\n", "")
