@@ -30,9 +30,11 @@ Groupings groupings_named(const std::vector<std::string>& names)
     return groupings;
 }
 
+// No call guard: what Python makes of a unique_ptr needs its lock.
 std::unique_ptr<Statistics> statistics_of(ProjectPointer project, Selection selection,
                                           const std::vector<std::vector<std::string>>& tables, bool counters)
 {
+    const Unlocked unlocked;
     std::vector<Groupings> groupings;
     for (const std::vector<std::string>& names : tables)
         groupings.push_back(groupings_named(names));
@@ -144,7 +146,7 @@ void bind_statistics(py::module_& module)
              [](const Totals& totals) { return "<Totals of " + std::to_string(totals.calls) + " calls>"; });
     py::class_<Statistics>(module, "Statistics")
         .def(py::init(&statistics_of), py::arg("project"), py::arg("selection"), py::arg("tables"),
-             py::arg("counters") = true, py::call_guard<Unlocked>())
+             py::arg("counters") = true)
         .def("read", &Statistics::read, py::arg("states"), py::call_guard<Unlocked>())
         .def("groups", &groups_of, py::arg("by"))
         .def_property_readonly("counters", &counters_of)

@@ -150,3 +150,27 @@ def test_what_is_known_of_counters_outlives_their_project(tmp_path):
     path.write_text(path.read_text().replace("</Application>", f"<Run>{counter}</Run></Application>"))
     shown = subprocess.run([sys.executable, "-c", COUNTERS_OF, path], env={**os.environ, "MALLOC_PERTURB_": "165"}, capture_output=True, text=True)
     assert (shown.returncode, shown.stdout, shown.stderr) == (0, "[('B', 7)]\n", "")
+
+
+SUMS_IN_THREADS = """
+import sys, threading, time, hdtrace
+from hdtrace import _hdtrace
+calls = hdtrace.open(sys.argv[1]).calls()
+sys.setswitchinterval(1e-6)
+end = time.monotonic() + 1
+def make(new):
+    while time.monotonic() < end:
+        kept = [new() for _ in range(20)]
+threads = [threading.Thread(target=make, args=(new,)) for new in (lambda: calls.statistics([["call"]]), _hdtrace.Totals) * 2]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_sums_are_made_in_several_threads(tmp_path):
+    """While others make objects of the module, too; in a process of its own, which must not die."""
+    path = write_project(tmp_path, call("Barrier", 1))
+    made = subprocess.run([sys.executable, "-c", SUMS_IN_THREADS, path], capture_output=True, text=True)
+    assert (made.returncode, made.stderr) == (0, "")
