@@ -137,6 +137,12 @@ def test_deep_and_long_names_in_a_topology(tmp_path):
     assert "would be longer than 255 bytes" in refusal("info", path)
 
 
+@with_own_memory
+def test_more_calls_than_there_is_memory_for(tmp_path):
+    project = compressed_project(tmp_path, gzip.compress((HEAD.format(rank=0) + BARRIER * 2_000_000 + CLOSING).encode(), 1))
+    assert refusal("dump", project, "--last", "2000000") == "hdtrace: not enough memory\n"
+
+
 def interrupt(process):
     process.send_signal(signal.SIGINT)
     try:

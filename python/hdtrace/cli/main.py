@@ -230,6 +230,8 @@ def _outcome(words: list[str]) -> tuple[int, str]:
         return ERROR, ""
     except (OSError, ValueError, RuntimeError) as error:  # ReadError is a ValueError
         return ERROR, reason(error)
+    except MemoryError:
+        return ERROR, "not enough memory"
     except KeyboardInterrupt:
         return 128 + 2, ""
 
