@@ -232,20 +232,24 @@ def _outcome(words: list[str]) -> tuple[int, str]:
         return ERROR, reason(error)
     except MemoryError:
         return ERROR, "not enough memory"
-    except KeyboardInterrupt:
-        return 128 + 2, ""
 
 
-def main() -> int:
-    """The exit code: 0 fine, 1 error, 2 wrong usage."""
-    warnings.simplefilter("always", MergeWarning)
-    warnings.showwarning = lambda warning, *_: message(str(warning))
-    _open_streams()
-    code, wrong = _outcome(sys.argv[1:])
+def _flush() -> None:
     try:
         sys.stdout.flush()
     except OSError:
         forget_output()  # so that Python's end stays quiet
+
+
+def main() -> int:
+    """The exit code: 0 fine, 1 error, 2 wrong usage. Raises KeyboardInterrupt."""
+    warnings.simplefilter("always", MergeWarning)
+    warnings.showwarning = lambda warning, *_: message(str(warning))
+    _open_streams()
+    try:
+        code, wrong = _outcome(sys.argv[1:])
+    finally:
+        _flush()
     if wrong:
         message(wrong)
     return code
