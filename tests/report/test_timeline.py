@@ -138,6 +138,14 @@ def test_selected_time_has_its_statistics(page):
     assert page.ask(f"{TIMELINE}.details.textContent") == ""
 
 
+def test_a_call_that_takes_no_time_can_be_selected(browser, make_report, tmp_path):
+    browser.open(make_report(write_project(tmp_path, "<Barrier cid='0' time='1' end='1' />\n<Barrier cid='0' time='2' end='3' />\n")), "#timeline")
+    browser.ask(f"{TIMELINE}.find('Barrier'), {TIMELINE}.findNext(), {TIMELINE}.canvas.focus()")
+    browser.press("[", "]")
+    text = browser.ask(f"{TIMELINE}.details.textContent")
+    assert text.startswith("0 ns selected") and "Barrier1" in text and "%" not in text
+
+
 def test_calls_are_reached_with_keys_only(page):
     page.ask(f"{TIMELINE}.canvas.focus()")
     page.press("j", "n")

@@ -118,6 +118,13 @@ def test_wrong_ports_are_refused(heat, port):
     assert run.returncode == 2 and "--port" in run.stderr
 
 
+def test_a_selected_time_has_no_sums_before_its_calls_are_there(browser, address):
+    browser.open(address, "#summary")
+    browser.ask("hdtrace.timeline.select(0, hdtrace.run.duration)")
+    text = browser.ask("hdtrace.timeline.details.textContent")
+    assert "selected" in text and "zoom in" in text and "%" not in text and "messages" not in text
+
+
 def test_a_run_is_watched_in_a_page(browser, tmp_path):
     """The ends of traces of two processes that wait for each other."""
     stuck = "<Recv cid='0' fromRank='{}' fromTag='7' name='" + NAME + "' time='1' end='9' unfinished='1' />\n"

@@ -1,5 +1,5 @@
 // What is known about a call, a wait state, a selected time.
-import { bytes, count, duration, element, percent } from "../text.js";
+import { bytes, count, counted, duration, element, percent } from "../text.js";
 
 function rows(pairs) {
   return element("dl", {}, pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
@@ -32,6 +32,14 @@ export function describeMark(run, mark) {
 
 /** Sums over all lanes of which single calls are known. */
 export function describeSelection(run, [begin, end]) {
+  const known = run.lanes.filter((lane) => lane.blocks).length;
+  const title = element("strong", {}, `${duration(end - begin)} selected, from ${(begin / 1e9).toFixed(6)} s on`);
+  return element("div", { class: "selected" }, title, known ? sumsOf(run, begin, end, known) : element("p", {}, whyNoCalls(run)));
+}
+
+const whyNoCalls = (run) => (run.lanes.some((lane) => lane.isDetailed) ? "Single calls are not loaded yet: zoom in, then select again." : "Single calls are not in this page (--limit).");
+
+function sumsOf(run, begin, end, known) {
   const sums = new Map();
   let waiting = 0;
   for (const lane of run.lanes) {
@@ -45,17 +53,14 @@ export function describeSelection(run, [begin, end]) {
     });
     for (const wait of lane.waits) waiting += Math.max(0, Math.min(end, wait.end) - Math.max(begin, wait.begin));
   }
-  const known = run.lanes.filter((lane) => lane.blocks).length;
   const whole = (end - begin) * known;
+  const share = (time) => (whole ? percent(time / whole) : ""); // of no time there is none
   const messages = run.lanes.flatMap((lane) => lane.received.filter((one) => one.end >= begin && one.begin <= end));
   const total = [...sums.values()].reduce((sum, one) => sum + one.time, 0);
-  const line = (name, one) => element("tr", {}, element("td", {}, name), element("td", { class: "number" }, count(one.calls)), element("td", { class: "number" }, duration(one.time)), element("td", { class: "number" }, percent(one.time / whole)));
+  const line = (name, one) => element("tr", {}, element("td", {}, name), element("td", { class: "number" }, count(one.calls)), element("td", { class: "number" }, duration(one.time)), element("td", { class: "number" }, share(one.time)));
   const sorted = [...sums].sort((one, other) => other[1].time - one[1].time).slice(0, 12);
-  return element(
-    "div",
-    { class: "selected" },
-    element("strong", {}, `${duration(end - begin)} selected, from ${(begin / 1e9).toFixed(6)} s on`),
-    element("p", {}, `Of ${known} threads ${percent(total / whole)} in MPI, ${percent(waiting / whole)} waiting; ${count(messages.length)} messages with ${bytes(messages.reduce((sum, one) => sum + one.size, 0))}.`),
-    element("table", {}, element("thead", {}, element("tr", {}, ["call", "calls", "time", "share"].map((head) => element("th", {}, head)))), element("tbody", {}, sorted.map(([name, one]) => line(name, one)))),
-  );
+  const shares = whole ? `Of ${counted(known, "thread")} ${share(total)} in MPI, ${share(waiting)} waiting; ` : "";
+  const sentence = `${shares}${counted(messages.length, "message")} with ${bytes(messages.reduce((sum, one) => sum + one.size, 0))}.`;
+  const heads = ["call", "calls", "time", "share"].map((head) => element("th", {}, head));
+  return [element("p", {}, sentence), element("table", {}, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, sorted.map(([name, one]) => line(name, one))))];
 }
