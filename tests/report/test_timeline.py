@@ -106,6 +106,15 @@ def test_finds_calls_and_goes_to_them(page, calls):
     assert "MPI_Allreduce" in page.ask(f"{TIMELINE}.details.textContent")
 
 
+def test_next_goes_to_calls_that_begin_together_one_by_one(browser, make_report, tmp_path):
+    barriers = "<Barrier cid='0' time='1' end='2' />\n<Barrier cid='0' time='3' end='3' />\n<Barrier cid='0' time='3' end='4' />\n"
+    browser.open(make_report(write_project(tmp_path, barriers, barriers)), "#timeline")
+    browser.ask(f"{TIMELINE}.find('Barrier')")
+    seen = browser.ask(f"""Array.from({{ length: 7 }}, () => {{ {TIMELINE}.findNext(); const {{ lane, content, position }} = {TIMELINE}.options.chosen;
+        return [content.begin[position] / 1e9, lane.rank, position]; }})""")
+    assert seen == [[0, 0, 0], [0, 1, 0], [2, 0, 1], [2, 0, 2], [2, 1, 1], [2, 1, 2], [0, 0, 0]]
+
+
 def test_zooms_pans_and_fits_with_keys(page):
     view = lambda: page.ask(f"[{TIMELINE}.view.begin, {TIMELINE}.view.end]")
     page.ask(f"{TIMELINE}.canvas.focus()")

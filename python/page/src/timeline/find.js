@@ -16,13 +16,23 @@ export function meaningOf(run, text) {
   return { fits: (content, i) => phrases.has(content.phrase[i]) || sites.has(content.site[i]) };
 }
 
-/** The first call that fits and begins after a time, over all lanes. */
-export function next(run, fits, after) {
+const beginOf = ({ content, position }) => content.begin[position];
+
+/** Calls follow each other by their beginnings; where these are the same, by lanes and then as in the trace. */
+function isBehind(call, other) {
+  const steps = [beginOf(call) - beginOf(other), call.lane.row - other.lane.row, call.block.position - other.block.position, call.position - other.position];
+  return steps.find((step) => step !== 0) > 0;
+}
+
+/** The first call that fits, over all lanes; of those behind `last`, if that is given. */
+export function next(run, fits, last) {
   let best = null;
   for (const lane of run.order)
-    lane.forEachIn(after, best ? best.content.begin[best.position] : Infinity, (content, position) => {
-      if (content.begin[position] <= after || !fits(content, position)) return true;
-      if (!best || content.begin[position] < best.content.begin[best.position]) best = { lane, content, position };
+    lane.forEachIn(last ? beginOf(last) : -Infinity, best ? beginOf(best) : Infinity, (content, position, block) => {
+      if (!fits(content, position)) return true;
+      const call = { lane, content, position, block };
+      if (last && !isBehind(call, last)) return true;
+      if (!best || beginOf(call) < beginOf(best)) best = call;
       return false;
     });
   return best;

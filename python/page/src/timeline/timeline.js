@@ -302,7 +302,7 @@ export class Timeline {
     if (meaning?.fits && this.run.isServed && !this.run.isLoaded) return this.#findWhenLoaded(text);
     this.options.found = meaning?.fits ?? null;
     this.foundLane = meaning?.lane;
-    this.after = -Infinity;
+    this.lastFound = null;
     if (meaning?.lane) this.view.reveal(meaning.lane);
     this.matches.textContent = !meaning ? "" : meaning.fits ? `${count(countAll(this.run, meaning.fits))} calls` : meaning.lane ? `rank ${meaning.lane.name}` : "no such rank";
     this.moved();
@@ -316,10 +316,10 @@ export class Timeline {
 
   findNext() {
     if (!this.options.found) return;
-    const call = next(this.run, this.options.found, this.after) ?? next(this.run, this.options.found, -Infinity);
+    const call = next(this.run, this.options.found, this.lastFound) ?? next(this.run, this.options.found, null);
     if (!call) return;
+    this.lastFound = call;
     const begin = call.content.begin[call.position];
-    this.after = begin;
     const end = call.content.end[call.position];
     const length = Math.min(Math.max((end - begin) * 6, 1000), this.view.end - this.view.begin);
     this.view.show((begin + end - length) / 2, (begin + end + length) / 2);
