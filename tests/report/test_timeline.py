@@ -193,6 +193,15 @@ def test_counters_are_curves(browser, make_report, tmp_path):
     browser.said.clear()
 
 
+@pytest.mark.parametrize("other", ["NaN", "INF", "-INF"])
+def test_values_that_are_no_numbers_leave_the_curve_of_a_counter_as_it_is(browser, make_report, tmp_path, other):
+    value = "<Event name='load' kind='count' value='{}' time='{}' />\n"
+    lines = value.format(1, 1) + value.format(other, 2) + value.format(5, 3) + value.format(other, 4)
+    browser.open(make_report(write_project(tmp_path, "<Barrier cid='0' time='0' end='0.5' />\n" + lines)), "#timeline")
+    assert browser.ask(f"{RUN}.lanes[0].counters.map(({{ values, least, most }}) => [values.map(one => one.value), least, most])") == [[[1, 5], 1, 5]]
+    assert browser.ask(f"{RUN}.lanes[0].marks.length") == 4
+
+
 def test_a_link_leads_to_a_time(page, heat, make_report):
     duration = page.ask(f"{RUN}.duration")
     page.open(make_report(heat), f"#timeline&from={duration * 0.25e-9:.9f}&to={duration * 0.5e-9:.9f}")

@@ -38,7 +38,7 @@ function unpackBlock(bytes, block) {
   return content;
 }
 
-/** Of each counter its values in the order of time, and the smallest and the largest one. */
+/** Of each counter its values in the order of time, and the smallest and the largest one; without those that are no numbers. */
 function countersOf(marks) {
   const counters = new Map();
   for (const mark of marks) {
@@ -165,7 +165,7 @@ class Lane {
       begin += packed.signed();
       return { kind, begin, end: begin + packed.number(), name: packed.number(), depth: packed.number(), value: packed.double() };
     });
-    this.counters = countersOf(this.marks.filter((mark) => mark.kind === COUNTER));
+    this.counters = countersOf(this.marks.filter((mark) => mark.kind === COUNTER && Number.isFinite(mark.value)));
   }
 
   content(block) {
