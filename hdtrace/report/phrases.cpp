@@ -9,8 +9,9 @@ namespace hdtrace::report {
 namespace {
 
 constexpr std::size_t most_children = 12;
-// Numbers of JavaScript are exact up to here.
-constexpr std::int64_t largest = std::int64_t{1} << 53;
+// Numbers of JavaScript are exact up to four times this. So much needs the difference of two numbers, packed
+// with its sign.
+constexpr std::int64_t largest = std::int64_t{1} << 51;
 
 std::string_view label_of(const Datatype& type)
 {

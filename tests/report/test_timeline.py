@@ -49,6 +49,15 @@ def test_attributes_are_those_of_the_trace(page, calls):
     assert shown == expected
 
 
+def test_large_numbers_are_those_of_the_trace(browser, make_report, tmp_path):
+    """Also where one differs from the one before by more than a number of JavaScript can tell exactly."""
+    sizes = [str(sign * (2**power - 1)) for power in range(50, 54) for sign in (1, -1)]
+    lines = "".join(f"<Barrier cid='0' size='{size}' time='{i}' end='{i}.5' />\n" for i, size in enumerate(sizes))
+    browser.open(make_report(write_project(tmp_path, lines)), "#timeline")
+    assert browser.ask(f"""(() => {{ const all = []; const lane = {RUN}.lanes[0]; lane.forEachIn(-Infinity, Infinity, (content, i) => void all.push(
+        {RUN}.attributesOf(lane, content, i).find(([name]) => name === 'size')[1])); return all; }})()""") == sizes
+
+
 def test_polls_that_were_left_out_are_drawn_as_one_call(browser, make_report, tmp_path):
     lines = ("<Barrier cid='0' time='0' end='1' />\n<Test flag='0' time='2' end='2.5' />\n"
              "<Test flag='1' polls='7' pollTime='3.000000000' time='6' end='7' />\n<Barrier cid='0' pollTime='0.500000000' time='8' end='9' />\n")
