@@ -50,11 +50,19 @@ void check(int result)
         raise_error(errno);
 }
 
+// For the library, which would take what is before a null character for all of it.
+const char* pointer(const std::string& text)
+{
+    if (text.find('\0') != std::string::npos)
+        throw py::value_error("embedded null character");
+    return text.c_str();
+}
+
 std::vector<const char*> pointers(const std::vector<std::string>& texts)
 {
     std::vector<const char*> pointers;
     for (const std::string& text : texts)
-        pointers.push_back(text.c_str());
+        pointers.push_back(pointer(text));
     return pointers;
 }
 
@@ -64,7 +72,7 @@ class TraceWriter {
                 const std::vector<std::string>& labels)
     {
         const auto topology = checked(
-            hdT_createTopology(program.c_str(), pointers(levels).data(), static_cast<int>(levels.size())));
+            hdT_createTopology(pointer(program), pointers(levels).data(), static_cast<int>(levels.size())));
         const auto node = checked(
             hdT_createTopoNode(topology.get(), pointers(labels).data(), static_cast<int>(labels.size())));
         m_name = hdT_getTopoPathString(node.get());
@@ -81,7 +89,7 @@ class TraceWriter {
     // After an error no state is open that would have to be ended.
     void start_state(const std::string& state)
     {
-        if (hdT_logStateStart(m_trace.get(), state.c_str()) == 0)
+        if (hdT_logStateStart(m_trace.get(), pointer(state)) == 0)
             return;
         const int number = errno;
         if (number != HD_ERR_INVALID_ARGUMENT)
@@ -91,14 +99,14 @@ class TraceWriter {
     void end_state() { check(hdT_logStateEnd(m_trace.get())); }
     void attribute(const std::string& key, const std::string& value)
     {
-        check(hdT_logAttribute(m_trace.get(), key.c_str(), value.c_str()));
+        check(hdT_logAttribute(m_trace.get(), pointer(key), pointer(value)));
     }
     void element(const std::string& element, const std::string& attributes)
     {
-        check(hdT_logElement(m_trace.get(), element.c_str(), "%s", attributes.c_str()));
+        check(hdT_logElement(m_trace.get(), pointer(element), "%s", pointer(attributes)));
     }
-    void event(const std::string& event) { check(hdT_logEvent(m_trace.get(), event.c_str())); }
-    void info(const std::string& line) { check(hdT_writeInfo(m_trace.get(), "%s", line.c_str())); }
+    void event(const std::string& event) { check(hdT_logEvent(m_trace.get(), pointer(event))); }
+    void info(const std::string& line) { check(hdT_writeInfo(m_trace.get(), "%s", pointer(line))); }
 
     void close()
     {

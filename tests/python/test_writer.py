@@ -114,6 +114,25 @@ def test_wrong_use(read):
     assert [state.name for state in read()] == ["Good"]
 
 
+def test_texts_with_a_null_character(read):
+    """Nothing is cut off there."""
+    for labels in ({"Host": "a\0b"}, {"Ho\0st": "a"}):
+        with pytest.raises(ValueError):
+            hdtrace.TraceWriter("adder", labels)
+    with pytest.raises(ValueError):
+        hdtrace.TraceWriter("add\0er", PLACE)
+    with hdtrace.TraceWriter("adder", PLACE) as trace:
+        with pytest.raises(ValueError), trace.state("St\0ep"):
+            pytest.fail("the state was begun")
+        with trace.state("Step"):
+            for use in (lambda: trace.set(text="a\0b"), lambda: trace.set(**{"a\0b": 1}), lambda: trace.element("Result\0"),
+                        lambda: trace.element("Result", text="a\0b"), lambda: trace.event("a\0b"), lambda: trace.info("Ad\0der")):
+                with pytest.raises(ValueError):
+                    use()
+    (step,) = read()
+    assert (step.name, step.children, list(step.attributes)) == ("Step", [], [])
+
+
 def test_states_that_are_too_deep(read):
     def nest(trace, depth):
         with trace.state("Level"):
