@@ -3,6 +3,8 @@
 import http.client
 import re
 import signal
+import socket
+import struct
 import subprocess
 import time
 from contextlib import contextmanager
@@ -116,6 +118,15 @@ def test_only_this_machine_reaches_it(address):
 def test_wrong_ports_are_refused(heat, port):
     run = subprocess.run([BUILD / "bin/hdtrace", "view", heat, f"--port={port}"], capture_output=True, text=True)
     assert run.returncode == 2 and "--port" in run.stderr
+
+
+def test_a_browser_that_goes_away_is_no_error(heat):
+    at_once = struct.pack("ii", 1, 0)  # with a reset
+    with serving("view", heat) as url:
+        with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            connection.sendall(b"GET")
+        assert answer(url)[0] == 200
 
 
 def test_a_selected_time_has_no_sums_before_its_calls_are_there(browser, address):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import urlsplit
 
 _LOOPBACK = "127.0.0.1"
@@ -34,6 +36,10 @@ class PageServer(ThreadingHTTPServer):
         super().__init__((_LOOPBACK, port), _Handler)
         self.answer = answer
         self.token = secrets.token_urlsafe(24)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):  # a browser that has gone away
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
