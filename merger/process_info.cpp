@@ -3,32 +3,16 @@
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/info.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/writing_process.h"
 #include "merger/info_values.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <new>
 #include <set>
-#include <unistd.h>
 
 namespace hdtrace::merger {
 
 namespace {
-
-// The tracer's locks end with the process. Only asked for: a process that begins must not meet a lock of
-// ours.
-bool is_being_written(std::string_view path)
-{
-    const int descriptor = open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return false;
-    struct flock lock = {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    const bool is_answered = fcntl(descriptor, F_GETLK, &lock) == 0;
-    close(descriptor);
-    return is_answered && lock.l_type != F_UNLCK;
-}
 
 constexpr std::int64_t newest_version = 1;
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
@@ -362,22 +346,29 @@ class InfoLoader {
     }
 
     // The wrapper describes the process's first thread without a line of its own.
+    std::set<std::int64_t> open_threads() const
+    {
+        std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
+        threads.insert(0);
+        std::erase_if(threads, [this](std::int64_t thread) { return m_ended_threads.contains(thread); });
+        return threads;
+    }
+
+    // What a process has locked in a node file it keeps behind MPI_Finalize, when all threads have ended.
     void warn_of_sudden_end()
     {
-        if (!m_tells_its_end)
+        const std::set<std::int64_t> threads = open_threads();
+        if (!m_tells_its_end || threads.empty())
             return;
-        if (is_being_written(m_path)) {
+        if (detail::is_being_written(std::string(m_path))) {
             m_run.note_running();
             m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
                           "the process is still running: its last calls are not here yet");
             return;
         }
-        std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
-        threads.insert(0);
-        std::erase_if(threads, [this](std::int64_t thread) { return m_ended_threads.contains(thread); });
         // The tracer's handler of signals saves all calls, and so does MPI_Finalize, which tells the
         // processor time a second time.
-        if (threads.empty() || !m_info.run.signals.empty() || m_info.run.cpu_times.size() > 1)
+        if (!m_info.run.signals.empty() || m_info.run.cpu_times.size() > 1)
             return;
         m_run.note_sudden_end();
         for (const std::int64_t thread : threads)

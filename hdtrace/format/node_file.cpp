@@ -72,6 +72,12 @@ class NodeFileIndex {
             extents.push_back(rest);
         return extents;
     }
+    /// Of the stream that is the file of that name.
+    std::optional<std::uint64_t> number_of(const std::string& name) const
+    {
+        const auto found = m_by_name.find(name);
+        return found == m_by_name.end() ? std::nullopt : std::optional(m_streams[found->second].number);
+    }
     /// Each with the number of its stream.
     std::vector<std::pair<std::string, std::uint64_t>> names() const
     {
@@ -281,6 +287,13 @@ std::int64_t process_that_locks(int descriptor, std::int64_t begin, std::int64_t
     return lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
+/// The process that has written a stream, if it lives; else 0.
+std::int64_t living_process(const OpenedFile& file, std::uint64_t stream)
+{
+    return process_that_locks(file.descriptor(), node_locks_begin + static_cast<std::int64_t>(stream >> 32),
+                              1);
+}
+
 } // namespace
 
 bool is_node_file(std::string_view path)
@@ -337,6 +350,17 @@ bool is_cut_off(const std::string& node_file, std::int64_t known)
                           process_that_locks(OpenedFile(node_file).descriptor(), node_locks_begin, 0) == 0);
 }
 
+bool lives_in_node_file(const std::string& path)
+{
+    const auto name = name_in_node_file(path);
+    std::optional<std::uint64_t> stream;
+    if (name)
+        node_files().look_up(name->node_file, [&](const NodeFileIndex& index, const struct stat&) {
+            stream = index.number_of(name->name);
+        });
+    return stream && living_process(OpenedFile(name->node_file), *stream) != 0;
+}
+
 std::vector<LivingFile> living_files(const std::string& node_file, std::string_view ending)
 {
     std::vector<std::pair<std::string, std::uint64_t>> names;
@@ -345,11 +369,7 @@ std::vector<LivingFile> living_files(const std::string& node_file, std::string_v
     const OpenedFile file(node_file);
     std::vector<LivingFile> living;
     for (const auto& [name, stream] : names) {
-        const std::int64_t process =
-            name.ends_with(ending)
-                ? process_that_locks(file.descriptor(),
-                                     node_locks_begin + static_cast<std::int64_t>(stream >> 32), 1)
-                : 0;
+        const std::int64_t process = name.ends_with(ending) ? living_process(file, stream) : 0;
         if (process != 0)
             living.push_back({prefix_of(node_file) + name, process});
     }

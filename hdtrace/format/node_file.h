@@ -47,6 +47,10 @@ std::vector<std::string> paths_in_node_file(const std::string& node_file);
 /// place_in_node_file().
 bool is_cut_off(const std::string& node_file, std::int64_t known = 0);
 
+/// Whether the process lives that has written a file of that path into a node file; false of other files.
+/// Throws as place_in_node_file().
+bool lives_in_node_file(const std::string& path);
+
 /// A file whose process lives and still writes.
 struct LivingFile {
     std::string path;

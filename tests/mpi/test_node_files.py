@@ -174,11 +174,13 @@ def test_a_run_is_seen_while_it_lasts(tmp_path):
             time.sleep(0.1)
             seen = [one for one in LiveRun(folder).look() if one.call] if folder.exists() else []
         processes = unfinished_processes(folder)
+        merged = tool("merge", "-o", folder / "many_calls.proj", folder)
         child.terminate()
         child.communicate(timeout=TIMEOUT)
     assert {(one.rank, one.thread) for one in seen} == {(0, 0), (1, 0)}
     assert {name for name, _ in processes} == {path.rsplit("/", 1)[-1].replace(".trc", ".info") for path in trace_paths(folder)}
     assert all(process > 0 for _, process in processes)
+    assert merged.stderr.count("the process is still running") == 2 and "ended from outside" not in merged.stderr
 
 
 def test_what_keeps_only_the_end_has_files_of_its_own(tmp_path):

@@ -5,6 +5,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/node_file.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/writing_process.h"
 #include "hdtrace/node_file_form.h"
 #include "hdtrace/writer/node_file.h"
 #include "hdtrace/writer/output_file.h"
@@ -191,6 +192,9 @@ TEST_F(InNodeFile, ProcessesOfARunJoin)
             EXPECT_EQ(output.write({"ours\n", 5}, m_undisturbed), 0);
             EXPECT_EQ(read(file("0_0.info")) + read(file("1_0.info")), "theirs\nours\n");
             EXPECT_EQ(detail::living_files(m_node_file, ".info").size(), 1U); // our own locks do not count
+            EXPECT_TRUE(detail::is_being_written(file("0_0.info")));
+            EXPECT_FALSE(detail::is_being_written(file("1_0.info")) ||
+                         detail::is_being_written(file("2_0.info")));
         });
     EXPECT_EQ(open({"a", 0}), EBUSY); // this process wrote to it before, as under another program
 }
