@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/writing_process.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>
@@ -151,21 +152,6 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
         report.error(argument, "there is no " + argument + "_*.info and no " + argument + "_*.trc");
 }
 
-/// Where the objects of a trace may be described: beside it, or with the process's first thread.
-std::string info_of_trace(const std::string& trace)
-{
-    const std::string_view plain = detail::plain_name(trace);
-    const std::string own = std::string(plain.substr(0, plain.rfind('.'))) + std::string(info_extension);
-    if (detail::is_file(own))
-        return own;
-    if (auto name = split_trace_name(trace, mpi_levels.size())) {
-        name->labels.back() = "0";
-        if (const std::string first = name->path(info_extension); detail::is_file(first))
-            return first;
-    }
-    return {};
-}
-
 /// Ranks in their order first, then everything else in the order of the names.
 using SortKey = std::tuple<std::int64_t, std::int64_t, std::string>;
 
@@ -213,7 +199,7 @@ std::vector<InfoInput> find_inputs(const std::vector<std::string>& arguments, Re
     for (const std::string& path : files.paths()) {
         if (path.ends_with(info_extension))
             infos.insert(path);
-        else if (const std::string info = info_of_trace(path); !info.empty()) {
+        else if (const std::string info = detail::info_of_trace(path); !info.empty()) {
             infos.insert(info);
             traces_of_info.emplace(info, path);
         } else

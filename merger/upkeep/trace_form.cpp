@@ -5,6 +5,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/node_file.h"
 #include "hdtrace/format/trace_compressor.h"
+#include "hdtrace/format/writing_process.h"
 #include "hdtrace/segments.h"
 #include "hdtrace/tools/file_error.h"
 #include "merger/trace_name.h"
@@ -89,6 +90,18 @@ void write_in_form(const std::string& from, Compression form, TemporaryFile& to,
         compressor->close();
 }
 
+[[noreturn]] void refuse_what_is_written(const std::string& trace)
+{
+    throw UpkeepError(trace + ": this is being written; wait until the run has ended");
+}
+
+/// Its process may rest for a long time in which the file does not change.
+void check_run_has_ended(const std::string& trace)
+{
+    if (detail::is_being_written(detail::info_of_trace(trace)))
+        refuse_what_is_written(trace);
+}
+
 bool is_unchanged(const struct stat& before, const struct stat& now)
 {
     return before.st_size == now.st_size && before.st_mtim.tv_sec == now.st_mtim.tv_sec &&
@@ -101,7 +114,7 @@ void check_copy(const std::string& from, const struct stat& before, const Tempor
     if (!have_same_text(from, copy.path()))
         throw UpkeepError(from + ": it reads otherwise in its new form");
     if (!is_unchanged(before, status_of(from)))
-        throw UpkeepError(from + ": this is being written; wait until the run has ended");
+        refuse_what_is_written(from);
 }
 
 /// Makes @p to, unless it is there with the same text, as after an end of the command in between.
@@ -119,14 +132,15 @@ void make(const std::string& from, const std::string& to, Compression form, cons
     file.take_place_with(from);
 }
 
-/// The same file, with its records compressed. Nothing is done where they are.
-FormSizes compress_compact(const std::string& path, const ByteProgress& progress)
+/// The same file of a trace, with its records compressed. Nothing is done where they are.
+FormSizes compress_compact(const std::string& trace, const std::string& path, const ByteProgress& progress)
 {
     const struct stat before = status_of(path);
     TemporaryFile file(path);
     if (!compress_records(path, file, progress))
         return {};
     check_copy(path, before, file);
+    check_run_has_ended(trace);
     file.replace();
     return {before.st_size, status_of(path).st_size};
 }
@@ -156,11 +170,12 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
     if (detail::is_in_node_file(now))
         throw UpkeepError(
             now + ": this is in a node file: 'hdtrace split' makes files of their own of those in it");
+    check_run_has_ended(now);
     FormSizes sizes;
     const auto files = segments_in(now);
     if (is_compact && form == Compression::zstd) {
         for (const auto& [file, number] : files) {
-            const FormSizes changed = compress_compact(file, progress);
+            const FormSizes changed = compress_compact(now, file, progress);
             sizes.before += changed.before;
             sizes.after += changed.after;
         }
@@ -173,6 +188,7 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
         sizes.after += status_of(wanted + number).st_size;
     }
     sync_folder(std::string(directory_of(wanted)));
+    check_run_has_ended(now);
     for (const auto& [file, number] : files) {
         if (unlink(file.c_str()) != 0)
             throw tools::FileError(file, errno);

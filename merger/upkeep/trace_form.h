@@ -19,7 +19,7 @@ struct FormSizes {
 /// tells it. The files are there until the new ones are whole, were read again and are safe. Nothing is done
 /// where the trace has the form. A compact trace stays compact: zstd compresses its records, gzip does
 /// nothing. @p progress is told the bytes of text, of a file that stays compact its own. Throws OpenError,
-/// FileError, and UpkeepError if a file is damaged, changes meanwhile, or its place is taken.
+/// FileError, and UpkeepError if a file is damaged, others write or change it, or its place is taken.
 FormSizes change_form(const std::string& trace, Compression form, const ByteProgress& progress);
 
 } // namespace hdtrace::merger

@@ -287,6 +287,24 @@ def test_compressed_traces_are_those_of_the_recorder(tmp_path, monkeypatch):
     assert list(heads(path.read_bytes())) == list(heads(recorded)) != []
 
 
+@pytest.mark.parametrize("form", ["xml", "compact"])
+def test_a_trace_whose_process_lives_stays(tmp_path, monkeypatch, form):
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("HDTRACE_FORM", form)
+    monkeypatch.setenv("HDTRACE_FORCE_FLUSH", "1")
+    with hdtrace.TraceWriter("app", {"Hostname": "node01", "Rank": 0, "Thread": 0}) as trace:
+        for number in range(50):
+            with trace.state("Step", number=number):
+                pass
+        before = names(tmp_path)
+        refused = run("compress", tmp_path)
+        assert refused.returncode == ERROR and "this is being written" in refused.stderr
+        with trace.state("Last"):
+            pass
+    assert names(tmp_path) == before
+    assert "1 trace, " in run_well("compress", tmp_path) and "Last" in run("dump", tmp_path).stdout
+
+
 def test_segments_are_compressed_together(tmp_path):
     path = write_project(tmp_path, "")
     trace = tmp_path / "app_node01_0_0.trc"
