@@ -63,7 +63,10 @@ bool is_special_file(const std::string& path)
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
   public:
-    TraceAudit(const TraceJob& job, Report& report) : m_job(job), m_report(report) {}
+    TraceAudit(const TraceJob& job, Report& report)
+        : m_job(job), m_report(report), m_is_running(job.may_close && is_being_traced(job.path))
+    {
+    }
 
     void run()
     {
@@ -119,6 +122,8 @@ class TraceAudit {
     {
         if (!m_job.may_close || reader.has_segments())
             return {};
+        if (m_is_running)
+            return "; its process still writes";
         try {
             close_trace(m_job.path, reader, m_top_level);
             return "; it was closed, the original is kept as " + m_job.path + original_suffix;
@@ -200,6 +205,7 @@ class TraceAudit {
     const std::vector<Referring>& m_referring = all_referring();
     const TraceJob& m_job;
     Report& m_report;
+    const bool m_is_running; ///< it was when it began to be read
     Unknown m_unknown[object_kinds];
     std::int64_t m_states = 0;
     std::uint64_t m_top_level = 0; ///< states and events

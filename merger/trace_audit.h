@@ -25,7 +25,7 @@ struct TraceJob {
 };
 
 /// Reads a trace, or only its end; warns if it is cut off, has other states than were written, or refers to
-/// objects that are not described, and closes it in the first case, if it may.
+/// objects that are not described, and closes it in the first case, if it may and its process has ended.
 void audit_trace(const TraceJob& job, Report& report);
 
 /// Warns that there is no such trace.

@@ -5,6 +5,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/node_file.h"
 #include "hdtrace/format/trace_compressor.h"
+#include "hdtrace/format/writing_process.h"
 #include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/tools/permissions.h"
@@ -129,7 +130,14 @@ bool is_same_file(const std::string& path, const std::string& other)
     return std::filesystem::equivalent(path, other, ignored);
 }
 
+constexpr const char* still_writes = "its process still writes";
+
 } // namespace
+
+bool is_being_traced(const std::string& path)
+{
+    return detail::is_being_written(detail::info_of_trace(path));
+}
 
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states)
 {
@@ -141,6 +149,8 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
     closed.close();
     if (!holds(closed.temporary_path(), states))
         throw std::runtime_error("its states do not end at line ends");
+    if (is_being_traced(path))
+        throw std::runtime_error(still_writes);
     const std::string original = path + original_suffix;
     const int error = link(path.c_str(), original.c_str()) == 0 ? 0 : errno;
     if (error != 0 && !is_same_file(path, original)) // an earlier repair may have been interrupted here
@@ -150,6 +160,7 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
 
 std::string repair_trace(const std::string& path)
 {
+    const bool is_running = is_being_traced(path); // asked before: it may end while it is read
     TrcReader reader(path);
     State state;
     std::uint64_t states = 0;
@@ -159,6 +170,8 @@ std::string repair_trace(const std::string& path)
         return {}; // read as it is
     if (!reader.complete() && detail::is_in_node_file(detail::existing_name(path)))
         throw std::runtime_error("it is in a node file that was cut off: what is left is read as it is");
+    if (!reader.complete() && is_running)
+        throw std::runtime_error(still_writes);
     if (!reader.complete())
         close_trace(path, reader, states);
     return reader.missing();

@@ -257,6 +257,14 @@ class TestTraces:
         assert original.read_bytes() == before
         assert trace.read_bytes().endswith(b"</Program>\n")
 
+    def test_trace_of_a_process_that_lives_is_left_as_it_is(self, run):
+        trace = self.cut_off(run)
+        before = snapshot(run.folder)
+        with trace.with_suffix(".info").open("r+") as info:
+            fcntl.lockf(info, fcntl.LOCK_EX)
+            assert warn(run).endswith(" is missing; its process still writes")
+        assert {**snapshot(run.folder), "app.proj": None} == {**before, "app.proj": None}
+
     def test_broken_trace_is_not_changed(self, run):
         run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)
         before = (run.folder / "app_node01_0_0.trc").read_bytes()

@@ -1,4 +1,5 @@
 """The command `hdtrace`, as a user calls it."""
+import fcntl
 import gzip
 import json
 import os
@@ -716,6 +717,16 @@ def test_repair(tmp_path):
     assert run_well("repair", *traces) == ""
     assert [len(hdtrace.read_trace(trace)) for trace in traces] == [1, 1]
     assert Path(traces[1] + ".orig").read_text().endswith("<Barr")
+
+
+def test_repair_of_a_trace_whose_process_lives(tmp_path):
+    project = write_project(tmp_path, BARRIER, closing="")
+    (trace,) = hdtrace.open(project).trace_paths
+    with Path(trace).with_suffix(".info").open("w") as info:
+        fcntl.lockf(info, fcntl.LOCK_EX)
+        refused = run("repair", project)
+    assert refused.returncode == ERROR and "its process still writes" in refused.stderr
+    assert not Path(trace + ".orig").exists()
 
 
 def test_repair_of_a_compressed_trace(tmp_path):
