@@ -107,18 +107,26 @@ class Collector {
     std::set<std::string> m_prefixes;
 };
 
-/// What the names of its traces begin with, behind which the endings follow. It may be anything that is
-/// called as a project.
-std::set<std::string> stems_of_project(const std::string& path)
+void collect_traces(const Project& project, Collector& collector)
 {
-    std::set<std::string> stems;
+    for (const std::string& trace : project.trace_paths())
+        collector.add_trace(normal(trace), project.levels.size());
+}
+
+/// Of what is called as a project, which may be anything.
+std::set<std::string> files_led_to(const std::string& path)
+{
+    ProjectFiles files;
+    Collector collector(files);
     try {
-        for (const std::string& trace : read_project(path).trace_paths())
-            stems.insert(normal(trace.substr(0, trace.rfind('.'))));
+        collect_traces(read_project(path), collector);
     } catch (const ReadError&) {
     } catch (const OpenError&) {
     }
-    return stems;
+    std::set<std::string> paths;
+    for (const NamedFile& file : files.files)
+        paths.insert(file.path());
+    return paths;
 }
 
 void find_shared(const std::string& project, ProjectFiles& result)
@@ -127,9 +135,9 @@ void find_shared(const std::string& project, ProjectFiles& result)
         const std::string other = result.directory + name;
         if (other == project || !name.ends_with(project_extension))
             continue;
-        const std::set<std::string> stems = stems_of_project(other);
+        const std::set<std::string> led_to = files_led_to(other);
         for (const NamedFile& file : result.files) {
-            if (stems.contains(file.stem()))
+            if (led_to.contains(file.path()))
                 result.shared.try_emplace(file.path(), other);
         }
     }
@@ -153,8 +161,7 @@ ProjectFiles files_of(const Project& project)
     ProjectFiles result;
     result.directory = directory_of(path);
     Collector collector(result);
-    for (const std::string& trace : project.trace_paths())
-        collector.add_trace(normal(trace), project.levels.size());
+    collect_traces(project, collector);
     collector.add_project(path);
     find_shared(path, result);
     return result;

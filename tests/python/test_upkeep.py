@@ -183,6 +183,7 @@ def test_remove_folders(folder, tmp_path):
 
 
 def test_what_another_project_leads_to_stays(folder):
+    (folder / "app_node01.node").touch()
     shutil.copy(folder / "app.proj", folder / "old.proj")  # its traces are found by the name of the program
     before = names(folder)
     refused = run("mv", folder / "old.proj", folder / "new.proj")
