@@ -14,6 +14,7 @@ namespace hdtrace::merger {
 struct InfoInput {
     std::string info;                ///< path; empty if there are only traces
     std::vector<std::string> traces; ///< paths
+    std::string world = {};          ///< its uid, as by_world() finds it; empty if nothing tells or needs it
 };
 
 /// Whether the name of a file is that of a .info or of a .trc, which may be compressed.

@@ -136,7 +136,7 @@ class Unifier {
         check_levels(open.info.process ? open.info.process->levels : Levels(), input);
         set_name(input, open);
         open.process.rank = m_project.levels.has_ranks ? rank_of(open, input) : m_next_number++;
-        m_worlds.enter(open.info);
+        m_worlds.enter(open.info, input.world);
         open.process.rank += m_worlds.current().first;
         add_threads(input, open);
         return open;
@@ -214,6 +214,12 @@ class Unifier {
         if (!m_project.processes.empty() && m_project.processes.back().rank == open.process.rank) {
             m_report.error(place, "rank " + std::to_string(rank_in_world) + " is also in " +
                                       to_string(m_last_place) + ": name only the files of one run");
+            return;
+        }
+        if (!m_project.processes.empty() && m_project.processes.back().rank > open.process.rank) {
+            m_report.error(place, "this is rank " + std::to_string(rank_in_world) + ", but comes behind " +
+                                      to_string(m_last_place) +
+                                      ", of which nothing tells the world: merge without that");
             return;
         }
         m_last_place = place;

@@ -51,36 +51,38 @@ std::vector<InfoInput> by_world(std::vector<InfoInput> inputs)
         bases.insert(base_of(input));
     if (bases.size() < 2) // the world is in the names, so it is one
         return inputs;
-    std::map<std::string, std::string> world_of_base; // for traces without .info
-    std::vector<std::pair<std::string, InfoInput>> keyed;
+    std::map<std::string, std::string> world_of_base; // for processes that do not tell it
+    std::set<std::string> told;
     for (InfoInput& input : inputs) {
-        std::string world = input.info.empty() ? std::string() : world_of(input.info);
-        if (!world.empty())
-            world_of_base.try_emplace(base_of(input), world);
-        keyed.emplace_back(std::move(world), std::move(input));
+        input.world = input.info.empty() ? std::string() : world_of(input.info);
+        if (input.world.empty())
+            continue;
+        world_of_base.try_emplace(base_of(input), input.world);
+        told.insert(input.world);
     }
-    for (auto& [world, input] : keyed) {
-        if (const auto found = world_of_base.find(base_of(input));
-            world.empty() && found != world_of_base.end())
-            world = found->second;
+    for (InfoInput& input : inputs) {
+        if (!input.world.empty())
+            continue;
+        if (const auto found = world_of_base.find(base_of(input)); found != world_of_base.end())
+            input.world = found->second;
+        else if (told.size() == 1) // several programs make up one world, too
+            input.world = *told.begin();
     }
-    std::ranges::stable_sort(keyed, world_less, &std::pair<std::string, InfoInput>::first);
-    inputs.clear();
-    for (auto& [world, input] : keyed)
-        inputs.push_back(std::move(input));
+    std::ranges::stable_sort(inputs, world_less, &InfoInput::world);
     return inputs;
 }
 
-void WorldSequence::enter(const ProcessInfo& info)
+void WorldSequence::enter(const ProcessInfo& info, const std::string& world_of_input)
 {
-    const bool is_told = info.process && !info.process->world.empty();
-    if (is_told && !m_worlds.empty() &&
+    const std::string& world =
+        info.process && !info.process->world.empty() ? info.process->world : world_of_input;
+    if (!world.empty() && !m_worlds.empty() &&
         !m_firsts.back()) // the processes before it were killed before they told
-        m_worlds.back().uid = info.process->world;
-    if (m_worlds.empty() || (is_told && info.process->world != current().uid)) {
+        m_worlds.back().uid = world;
+    if (m_worlds.empty() || (!world.empty() && world != current().uid)) {
         const std::int64_t first =
             m_worlds.empty() ? 0 : current().first + std::min(current().size, process_limit);
-        m_worlds.push_back({is_told ? info.process->world : std::string(), first});
+        m_worlds.push_back({world, first});
         m_firsts.emplace_back();
     }
     if (!info.process || m_firsts.back())

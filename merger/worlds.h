@@ -24,7 +24,8 @@ struct World {
 };
 
 /// The processes of one world after those of another: parents before those that they have started. The order
-/// of a world's processes stays, and that of all if they are of one world.
+/// of a world's processes stays, and that of all if they are of one world. What a process does not tell is
+/// told by those of its name, or by all others if they are of one world.
 std::vector<InfoInput> by_world(std::vector<InfoInput> inputs);
 
 /// The worlds as their processes come, which are sorted by_world().
@@ -33,7 +34,7 @@ class WorldSequence {
     explicit WorldSequence(Report& report) : m_report(report) {}
 
     /// A process of the current world or of the next one comes; both before any other question.
-    void enter(const ProcessInfo& info);
+    void enter(const ProcessInfo& info, const std::string& world_of_input);
     /// False if the world is not so large.
     bool add_rank(std::int64_t rank_in_world);
     /// Whether the process is of the same run as the others. Of each other run one is reported.

@@ -28,6 +28,10 @@ def members(project, name):
     return [(int(rank.get("global")), int(rank.get("local")), rank.get("group")) for rank in communicator]
 
 
+def files(project):
+    return [(one.get("base"), one.get("first"), one.get("last")) for one in project.iter("Files")]
+
+
 def foreign(project):
     return [(one.get("first"), one.get("last"), one.get("map")) for one in project.findall("WorldList/Foreign")]
 
@@ -40,8 +44,7 @@ def test_large_worlds(run, process):
     assert members(project, "W/1@children") == [(0, 0, "0"), *((1 + rank, rank, "1") for rank in range(300))]
     assert foreign(project) == [("0", "0", "-304..-5=1..300;"), ("8", "8", "-5=0;")]
     assert [(world.get("uid"), world.get("first"), world.get("size")) for world in project.iter("World")] == [("W", "0", "1"), ("W2", "1", "300")]
-    assert [(files.get("base"), files.get("first"), files.get("last")) for files in project.iter("Files")] == [
-        ("app", "0", "0"), ("app-world2", "8", "8")]
+    assert files(project) == [("app", "0", "0"), ("app-world2", "8", "8")]
 
 
 def test_a_first_process_that_was_killed_before_it_told_its_world(run, process):
@@ -52,6 +55,35 @@ def test_a_first_process_that_was_killed_before_it_told_its_world(run, process):
     project = run.merge(".").project
     assert [(world.get("uid"), world.get("size")) for world in project.iter("World")] in ([], [("W", "3")])
     assert len(members(project, "WORLD")) == 3
+
+
+def test_a_child_that_was_killed_before_it_told_its_world(run, process):
+    for rank in range(2):
+        process(1, rank, 2, comm(1, "W/1@children", "0..1->0..1;", "-6..-5->0..1;", "side='first'"))
+    process(2, 1, 2, comm(1, "W/1@children", "0..1->0..1;", "-6..-5->0..1;", "side='second'"))
+    run.info(0, header=False, base="app-world2")
+    run.trace(0, base="app-world2")
+    project = run.merge(".").project
+    assert files(project) == [("app", "0", "1"), ("app-world2", "2", "3")]
+
+
+def test_a_program_of_several_that_was_killed_before_it_told_its_world(run):
+    for rank in (0, 2):
+        run.process(rank, WORLD.format(last=2, uid="W"), base="a", size=3, keys="world='W'")
+    run.info(1, header=False, base="b")
+    run.trace(1, base="b")
+    project = run.merge(".").project
+    assert files(project) == [("a", "0", "0"), ("b", "1", "1"), ("a", "2", "2")]
+
+
+def test_a_program_of_which_nothing_tells_the_world(run, process):
+    for rank in (0, 2):
+        process(1, rank, 3, comm(1, "W/1@children", "0..2->0..2;", "-5->0;", "side='first'"))
+    process(2, 0, 1, comm(1, "W/1@children", "0->0;", "-7..-5->0..2;", "side='second'"))
+    run.info(1, header=False, base="b")
+    run.trace(1, base="b")
+    assert ("/app_node01_0_0.info: error: this is rank 0, but comes behind ./b_node01_1_0.info, of which nothing tells the world: merge without that"
+            in run.fail("."))
 
 
 def test_ten_worlds_are_in_the_order_of_their_numbers(run, process):
