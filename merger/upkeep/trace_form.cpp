@@ -9,12 +9,16 @@
 #include "hdtrace/segments.h"
 #include "hdtrace/tools/file_error.h"
 #include "merger/trace_name.h"
+#include "merger/upkeep/file_descriptor.h"
 #include "merger/upkeep/record_compressor.h"
 #include "merger/upkeep/temporary_file.h"
 #include "merger/upkeep/upkeep_error.h"
 
 #include <cerrno>
+#include <fcntl.h>
+#include <memory>
 #include <optional>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -145,6 +149,35 @@ FormSizes compress_compact(const std::string& trace, const std::string& path, co
     return {before.st_size, status_of(path).st_size};
 }
 
+int open_to_lock(const std::string& path)
+{
+    const int number = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY); // as NFS wants it
+    return number >= 0 ? number : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/// Keeps other commands away from a file as long as it lives, where the file system has locks. The tracer
+/// asks for locks of .info files only.
+class AtWork {
+  public:
+    explicit AtWork(const std::string& path) : m_file(path, open_to_lock(path))
+    {
+        struct stat locked;
+        const bool is_taken = flock(m_file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        m_file.check(fstat(m_file.number(), &locked));
+        if (is_taken || status_of(path).st_ino != locked.st_ino) // another one may be there by now
+            throw UpkeepError(path + ": another command is at work with this");
+    }
+
+  private:
+    FileDescriptor m_file;
+};
+
+bool has_file(const std::string& path)
+{
+    struct stat status;
+    return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /// The files of a trace and what is behind its name in theirs; the first one, by which readers find the
 /// others, comes first.
 std::vector<std::pair<std::string, std::string>> segments_in(const std::string& trace)
@@ -171,6 +204,8 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
         throw UpkeepError(
             now + ": this is in a node file: 'hdtrace split' makes files of their own of those in it");
     check_run_has_ended(now);
+    const AtWork at_work(now);
+    const auto at_work_there = has_file(wanted) ? std::make_unique<AtWork>(wanted) : nullptr;
     FormSizes sizes;
     const auto files = segments_in(now);
     if (is_compact && form == Compression::zstd) {

@@ -1,4 +1,5 @@
 """Projects are moved, copied and removed with all that belongs to them, and nothing else."""
+import fcntl
 import os
 import resource
 import shutil
@@ -332,6 +333,19 @@ def test_a_damaged_trace_stays(tmp_path):
     failed = run("uncompress", path)
     assert failed.returncode == ERROR and "is damaged" in failed.stderr
     assert names(tmp_path) == {"app.proj", trace.name} and trace.read_bytes() == data
+
+
+@pytest.mark.parametrize("locked", ["", ".zst"], ids=["its file", "what it becomes"])
+def test_two_commands_do_not_remove_each_others_files(tmp_path, locked):
+    path = write_project(tmp_path, SENDER)
+    text = (tmp_path / "app_node01_0_0.trc").read_bytes()
+    run_well("compress", path)
+    (tmp_path / "app_node01_0_0.trc").write_bytes(text)  # as while the other command removes one of both
+    before = contents(tmp_path)
+    with open(tmp_path / f"app_node01_0_0.trc{locked}", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused = run("compress", path)
+    assert refused.returncode == ERROR and "another command" in refused.stderr and contents(tmp_path) == before
 
 
 def test_what_was_interrupted_is_completed(tmp_path):
