@@ -292,6 +292,17 @@ std::vector<std::int64_t> Definitions::ranks_of(OTF2_GroupRef ref) const
     return ranks;
 }
 
+/// Threads and accelerators have communicators, too: members of their groups are places among other
+/// locations.
+bool Definitions::is_of_mpi(const CommunicatorDefinition& communicator) const
+{
+    return std::ranges::all_of(communicator.groups, [this](OTF2_GroupRef ref) {
+        const Group* const group = find(m_groups, ref);
+        return group == nullptr || group->paradigm == OTF2_PARADIGM_MPI ||
+               group->paradigm == OTF2_PARADIGM_UNKNOWN;
+    });
+}
+
 /// The world is the first communicator of all ranks in their order, and all others have ids behind it.
 void Definitions::find_communicators()
 {
@@ -300,6 +311,8 @@ void Definitions::find_communicators()
     bool has_world = false;
     std::int64_t next = 1;
     for (const auto& [ref, definition] : m_communicator_definitions) {
+        if (!is_of_mpi(definition))
+            continue;
         Communicator communicator;
         communicator.name = text(definition.name);
         for (const OTF2_GroupRef group : definition.groups) {

@@ -131,16 +131,17 @@ class Definitions {
         const auto found = map.find(ref);
         return found == map.end() ? nullptr : &found->second;
     }
-    std::string text(OTF2_StringRef ref) const;
-    void find_processes();
-    void find_hosts();
-    void find_communicators();
-    std::vector<std::int64_t> ranks_of(OTF2_GroupRef ref) const;
-
     struct CommunicatorDefinition {
         OTF2_StringRef name;
         std::vector<OTF2_GroupRef> groups;
     };
+    std::string text(OTF2_StringRef ref) const;
+    void find_processes();
+    void find_hosts();
+    void find_communicators();
+    bool is_of_mpi(const CommunicatorDefinition& communicator) const;
+    std::vector<std::int64_t> ranks_of(OTF2_GroupRef ref) const;
+
     std::string m_archive;
     Clock m_clock;
     std::unordered_map<OTF2_StringRef, std::string> m_texts;

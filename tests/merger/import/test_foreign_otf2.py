@@ -61,6 +61,26 @@ def write_like_tau(path):
         Steps(archive.event_writer_from_location(stream), regions, MICROSECONDS).call("kernel")
 
 
+def write_like_score_p(path):
+    """Programs of MPI and OpenMP: each team of threads has a communicator, the members of which are places among all threads."""
+    with otf2.writer.open(str(path), timer_resolution=MICROSECONDS) as archive:
+        define = archive.definitions
+        node = define.system_tree_node("node", class_name="node")
+        processes = [define.location_group(f"process {rank}", location_group_type=LocationGroupType.PROCESS, system_tree_parent=node) for rank in range(2)]
+        threads = [define.location(f"thread {thread}", type=LocationType.CPU_THREAD, group=process) for process in processes for thread in range(2)]
+        define.group("threads", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.OPENMP, members=threads)
+        for team in threads[:2], threads[2:]:
+            define.comm("team", group=define.group("team", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.OPENMP, members=team))
+        ranks = threads[::2]
+        define.group("ranks", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=ranks)
+        world = define.comm("MPI_COMM_WORLD", group=define.group("all", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.MPI, members=ranks))
+        regions = {name: define.region(name) for name in ("MPI_Send", "MPI_Recv", "work")}
+        for thread in threads:
+            Steps(archive.event_writer_from_location(thread), regions, MICROSECONDS).call("work")
+        Steps(archive.event_writer_from_location(ranks[0]), regions, MICROSECONDS + 20).call("MPI_Send", lambda writer, now: writer.mpi_send(now, 1, world, 7, 80))
+        Steps(archive.event_writer_from_location(ranks[1]), regions, MICROSECONDS + 20).call("MPI_Recv", lambda writer, now: writer.mpi_recv(now, 0, world, 7, 80))
+
+
 def write_without_mpi(path):
     """Two processes, and no word of MPI but the names of regions; one region is never left."""
     with otf2.writer.open(str(path), timer_resolution=1000) as archive:
@@ -95,6 +115,15 @@ def test_an_archive_like_those_of_tau(imported):
     names = [(state.name, state.end - state.time) for state in states(project, 0) if state.name != "Event"]
     assert names == [(name, 10_000) for name in ("Init", "Send", "Isend", "Wait", "Allreduce", "Finalize")]
     assert "note: 1 locations are no threads of MPI processes, such as accelerators: their 2 events are left out" in told
+
+
+def test_teams_of_threads_are_no_communicators_of_mpi(imported):
+    project, _ = imported(write_like_score_p)
+    send, = (state for state in states(project, 0) if state.name == "Send")
+    assert send["cid"] == "0"
+    with hdtrace.open(project) as opened:
+        message, = opened.messages()
+    assert (message.source, message.destination, message.tag) == (0, 1, 7)
 
 
 def test_an_archive_without_definitions_of_mpi(imported):
