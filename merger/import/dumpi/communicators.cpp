@@ -333,9 +333,9 @@ void RunCommunicators::divide(const RunCommunicator& old, const std::vector<cons
     const std::int64_t most =
         is_topology ? product(first.dimensions) : static_cast<std::int64_t>(calls.size());
     std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::size_t>>>
-        parts; // by color the order and the place
-    const std::optional<Ranks> group =
-        first.function == "Comm_create" ? group_of_all(old, calls) : std::nullopt;
+        parts; // by color, or the group's first rank, the order and the place
+    const auto places =
+        first.function == "Comm_create" ? places_in_groups(old, calls) : std::map<std::int64_t, GroupPlace>();
     for (std::size_t i = 0; i < calls.size() && static_cast<std::int64_t>(i) < most; ++i) {
         const auto place = static_cast<std::int64_t>(i);
         if (calls[i]->made == ProcessNames::unknown)
@@ -345,8 +345,9 @@ void RunCommunicators::divide(const RunCommunicator& old, const std::vector<cons
         } else if (first.function == "Cart_sub") {
             const auto [inside, outside] = parts_of(place, dimensions, first.dimensions);
             parts[outside].emplace_back(inside, i);
-        } else if (group) {
-            parts[0].emplace_back(std::ranges::find(*group, old.members[i]) - group->begin(), i);
+        } else if (!places.empty()) {
+            if (const auto found = places.find(old.members[i]); found != places.end())
+                parts[found->second.first].emplace_back(found->second.place, i);
         } else {
             parts[0].emplace_back(place, i);
         }
@@ -366,15 +367,20 @@ void RunCommunicators::divide(const RunCommunicator& old, const std::vector<cons
     }
 }
 
-/// The group that MPI_Comm_create was given, as the first member knows it that does.
-std::optional<Ranks> RunCommunicators::group_of_all(const RunCommunicator& old,
-                                                    const std::vector<const Making*>& calls)
+/// Members may give different groups, which have no member in common (MPI 2.2, 6.4.2). Each group is asked of
+/// the first of its members.
+std::map<std::int64_t, RunCommunicators::GroupPlace>
+RunCommunicators::places_in_groups(const RunCommunicator& old, const std::vector<const Making*>& calls)
 {
-    for (std::size_t i = 0; i < calls.size(); ++i)
-        if (calls[i]->made != ProcessNames::unknown)
-            if (auto ranks = group(old.members[i], calls[i]->group))
-                return ranks;
-    return std::nullopt;
+    std::map<std::int64_t, GroupPlace> places;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (calls[i]->made == ProcessNames::unknown || places.contains(old.members[i]))
+            continue;
+        const Ranks ranks = group(old.members[i], calls[i]->group).value_or(Ranks());
+        for (std::size_t place = 0; place < ranks.size(); ++place)
+            places.try_emplace(ranks[place], GroupPlace{ranks.front(), static_cast<std::int64_t>(place)});
+    }
+    return places;
 }
 
 /// @p sides: the calls that have made it.

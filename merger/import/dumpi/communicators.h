@@ -97,6 +97,11 @@ class RunCommunicators {
         std::vector<GroupMaking> groups;
         std::vector<std::size_t> found; ///< by communicators the one of the run
     };
+    /// Where a rank is in the group that MPI_Comm_create was given.
+    struct GroupPlace {
+        std::int64_t first; ///< the group's first rank, by which groups differ
+        std::int64_t place;
+    };
     /// A call of all members of a communicator.
     struct Side {
         std::size_t parent;
@@ -109,7 +114,8 @@ class RunCommunicators {
     const Making* making(std::int64_t rank, std::size_t parent, std::size_t turn) const;
     void merge(const RunCommunicator& old, const Making& first, const Making& last, const Side& where);
     void divide(const RunCommunicator& old, const std::vector<const Making*>& calls, const Side& where);
-    std::optional<Ranks> group_of_all(const RunCommunicator& old, const std::vector<const Making*>& calls);
+    std::map<std::int64_t, GroupPlace> places_in_groups(const RunCommunicator& old,
+                                                        const std::vector<const Making*>& calls);
     void add(RunCommunicator made, const std::vector<Side>& sides);
     bool join_sides();
     std::optional<std::int64_t> leader(const Side& side) const;

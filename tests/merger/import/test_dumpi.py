@@ -118,6 +118,7 @@ def test_regions_and_facts_of_the_run(traced, tmp_path):
 # --- files as DUMPI writes them ---
 
 MAGIC = bytes.fromhex("ffaadd44554d5049")
+COMM_GROUP, GROUP_INCL, CREATE = 72, 76, 85
 SEND, RECV, ISEND, IRECV, WAIT, WAITALL, BARRIER, DUP, SPLIT, INIT, FINALIZE, ADDRESS = 0, 1, 8, 12, 13, 18, 52, 84, 86, 124, 125, 41
 ALLREDUCE, PUT, WIN_CREATE, FENCE = 65, 143, 145, 146
 INT, WORLD, ANY, MPI_2INTEGER, MINLOC, NO_OP, WINDOW = 9, 2, -1, 28, 11, 14, 4
@@ -179,6 +180,17 @@ def test_communicators_are_found_by_what_all_did(imported):
     with hdtrace.open(project) as opened:
         message, = opened.messages()
         assert message.receive and (message.source, message.destination) == (0, 2)
+
+
+def test_members_give_groups_of_their_own(imported):
+    """Each two of four, the later one first."""
+    def member(rank):
+        pair = [rank // 2 * 2 + 1, rank // 2 * 2]
+        file = File().call(COMM_GROUP, "HH", WORLD, 4).call(GROUP_INCL, "HiIiiH", 4, 2, 2, *pair, 5).call(CREATE, "HHH", WORLD, 5, 4)
+        return file.call(SEND, "iHiiH", 1, INT, 0, 3, 4) if rank % 2 == 0 else file.call(RECV, "iHiiH" + STATUS, 1, INT, 1, 3, 4, 1, 4, 1, 0, 0, 3)
+
+    with hdtrace.open(imported(*map(member, range(4)))) as opened:
+        assert {(message.source, message.destination) for message in opened.messages() if message.receive} == {(0, 1), (2, 3)}
 
 
 def test_requests_that_have_the_number_of_earlier_ones(imported):
