@@ -280,6 +280,14 @@ def test_a_settings_file_with_an_error_is_told_before_anything_begins(tmp_path, 
     assert not (tmp_path / "trace").exists()
 
 
+def test_a_settings_file_may_have_any_name(tmp_path, victim):
+    wrong = os.path.join(os.fsencode(tmp_path), b"\xff.conf")
+    with open(wrong, "w") as file:
+        file.write("[rule]\ncall = Isned\nrecord = none\n")
+    result = record("-o", tmp_path / "trace", victim, "none", env=os.environb | {b"HDTRACE_CONFIG": wrong})
+    assert result.returncode == USAGE and "did you mean Isend?" in result.stderr
+
+
 def test_a_launcher_of_another_mpi_library(tmp_path, victim):
     """Each process is a world of its own; here one comes after the other, so that both names are free."""
     launcher = tmp_path / "mpirun"
@@ -517,6 +525,20 @@ def test_the_folder_is_removed_while_the_program_runs(tmp_path, victim):
     result = record("--stuck-seconds", "1", "-o", "run", launcher, "-n", "2", victim, "none", cwd=tmp_path)
     assert result.returncode == 7 and "Traceback" not in result.stderr
     assert "not looked at any more: run: No such file or directory" in result.stderr
+
+
+def test_memory_is_short_behind_the_run(tmp_path, victim):
+    """As for a large trace where a batch system limits it."""
+    script = f"""
+import sys, hdtrace.cli.main, hdtrace.cli.record
+def fail(*_, **__):
+    raise MemoryError
+hdtrace.cli.record._tell_of_run = fail
+sys.argv[0] = "{HDTRACE}"
+sys.exit(hdtrace.cli.main.main())
+"""
+    result = run(sys.executable, "-c", script, "record", "-o", "run", victim, "die", cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(BUILD / "python")})
+    assert result.returncode == 128 + signal.SIGSEGV and "Traceback" not in result.stderr and "MemoryError" in result.stderr
 
 
 @pytest.mark.parametrize("program, code", [("./nothing", NOT_FOUND), ("./data", NOT_EXECUTABLE)])

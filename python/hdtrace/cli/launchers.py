@@ -128,7 +128,8 @@ _UNKNOWN = ("aprun", "flux", "jsrun", "lrun", "ibrun", "mpirun_rsh", "yod", "run
 
 def _says_version(program: str) -> str:
     try:
-        return subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL).stdout
+        version = subprocess.run([program, "--version"], capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
+        return version.stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):
         return ""
 

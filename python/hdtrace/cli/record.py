@@ -273,7 +273,8 @@ def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:
 
 def _explained(options: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """What the launcher says to these options, the environment and the settings file that they name; it starts nothing."""
-    return subprocess.run([beside_this(_LAUNCHER), *options, "--explain"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    command = [beside_this(_LAUNCHER), *options, "--explain"]
+    return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", stdin=subprocess.DEVNULL)
 
 
 def _check_options(options: list[str]) -> None:
@@ -331,6 +332,6 @@ def run(arguments: Namespace) -> int:
             _say_that_nothing_was_recorded(name, code, follows=_FOLLOW in options)
             if not any(folder.iterdir()):
                 folder.rmdir()
-    except (OSError, ValueError, RuntimeError) as error:  # as if somebody removes the folder; the exit code is still the program's
+    except Exception as error:  # as if somebody removes the folder, or memory is short; the exit code is still the program's
         message(reason(error))
     return code
