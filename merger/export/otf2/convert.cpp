@@ -1,7 +1,6 @@
 // Archives of the Open Trace Format 2.
 
 #include <algorithm>
-#include <cstdarg>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "hdtrace/format/for_each_position.h"
 #include "merger/export/format.h"
+#include "merger/export/otf2/errors.h"
 #include "merger/export/otf2/markers.h"
 #include "merger/export/otf2/process_definitions.h"
 #include "merger/export/otf2/process_events.h"
@@ -31,12 +31,6 @@ using otf2::ProcessEvents;
 using otf2::Turns;
 
 namespace {
-
-OTF2_ErrorCode do_not_print(void*, const char*, uint64_t, const char*, OTF2_ErrorCode error, const char*,
-                            va_list)
-{
-    return error;
-}
 
 OTF2_FlushType flush_when_full(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 {
@@ -233,7 +227,7 @@ std::vector<WrittenProcess> write_events(const Project& project, Archive& archiv
 
 void convert_to_otf2(const Project& project, const Options& options, Account& account)
 {
-    OTF2_Error_RegisterCallback(do_not_print, nullptr);
+    otf2::remember_first_error();
     Definitions definitions(project);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
@@ -249,6 +243,7 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
         span = {0, 0};
     definitions.write(OTF2_Archive_GetGlobalDefWriter(archive.get()), locations, span.begin, span.end);
     archive.close();
+    otf2::check_whether_all_is_written(options.output);
     directory.commit();
 }
 

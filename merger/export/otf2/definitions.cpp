@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "hdtrace/calls/calls.h"
-#include "merger/export/format.h"
 
 namespace hdtrace::exporter::otf2 {
 
@@ -83,12 +82,6 @@ std::optional<typename Map::mapped_type> find_in(const Map& map, const typename 
 }
 
 } // namespace
-
-void check(OTF2_ErrorCode result)
-{
-    if (result != OTF2_SUCCESS)
-        throw ConvertError(std::string("the library of OTF2 says: ") + OTF2_Error_GetDescription(result));
-}
 
 Definitions::Definitions(const Project& project)
     : m_project(project), m_region_facts(project.run, "Region"), m_counter_facts(project.run, "Counter")

@@ -13,11 +13,9 @@
 #include <otf2/otf2.h>
 
 #include "hdtrace/format/proj_reader.h"
+#include "merger/export/otf2/errors.h"
 
 namespace hdtrace::exporter::otf2 {
-
-/// Throws ConvertError if the library could not do it.
-void check(OTF2_ErrorCode result);
 
 constexpr OTF2_AttributeRef offset_attribute = 0;
 constexpr OTF2_AttributeRef target_offset_attribute = 1;

@@ -1,4 +1,5 @@
 """The library of OTF2 reads the archives, and what it reads is what the programs did."""
+import resource
 from collections import Counter
 
 import pytest
@@ -155,6 +156,16 @@ def test_times_that_do_not_ascend_are_an_error_with_its_place(run, tmp_path):
     run.merge("--no-audit", "app")
     result = call("--to", "otf2", "-o", tmp_path / "otf2", tmp_path / "app.proj")
     assert result.returncode == 1 and "app_node01_0_0.trc:4: " in result.stderr
+    assert not any(tmp_path.glob("otf2*"))
+
+
+def test_events_that_cannot_be_written_are_an_error(run, tmp_path):
+    """They are written when their file is closed."""
+    run.process(0, trace="".join(BARRIER.format(i, i) for i in range(10_000)), size=1)
+    run.merge("--no-audit", "app")
+    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, 64 << 10))
+    result = call("--to", "otf2", "-o", tmp_path / "otf2", tmp_path / "app.proj", preexec_fn=limited)
+    assert (result.returncode, result.stdout) == (1, "") and f"{tmp_path}/otf2: the library of OTF2 says: File is too large" in result.stderr
     assert not any(tmp_path.glob("otf2*"))
 
 
