@@ -13,7 +13,17 @@ namespace hdtrace::exporter {
 
 /// All traces. Where levels of the program's own take the place of ranks, each trace is a process with a
 /// number behind those of all ranks.
-std::vector<TraceFile> numbered_traces(const Project& project);
+struct NumberedTraces {
+    std::vector<TraceFile> traces;
+    std::int64_t rank_count = 0;  ///< also of processes without traces; 0 where no process has a rank
+    std::int64_t first_other = 0; ///< the numbers from it on are none of ranks
+};
+
+NumberedTraces numbered_traces(const Project& project);
+
+/// "Rank 3"; of a process that has none "Process (node01 io)", with the labels of its trace.
+std::string process_name(const NumberedTraces& all, std::int64_t number,
+                         const std::vector<std::string>& labels);
 
 /// The names that the system has for threads, by rank and number.
 std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names(const Project& project);

@@ -26,27 +26,21 @@ void write_name(TraceEvents& events, std::string_view what, const Track& track, 
     events.begin("M", order, track).open_object<"args">().number<"sort_index">(place).close_object().end();
 }
 
-std::string process_name(const Project& project, const TraceFile& trace)
+/// Of a rank the host is told, too.
+std::string name_with_host(const NumberedTraces& all, const TraceFile& trace)
 {
-    const bool is_rank = trace.rank < project.process_count;
-    std::string name = is_rank ? "Rank " + std::to_string(trace.rank) : "Process";
-    if (!trace.labels.empty()) {
-        name += " (";
-        for (std::size_t i = 0; i < (is_rank ? 1 : trace.labels.size()); ++i)
-            name += (i > 0 ? " " : "") + trace.labels[i];
-        name += ")";
-    }
-    return name;
+    const std::string name = process_name(all, trace.rank, trace.labels);
+    return trace.rank < all.first_other && !trace.labels.empty() ? name + " (" + trace.labels[0] + ")" : name;
 }
 
-void write_names(TraceEvents& events, const Project& project, const std::vector<TraceFile>& traces)
+void write_names(TraceEvents& events, const Project& project, const NumberedTraces& all)
 {
     const auto names = thread_names(project);
     std::set<std::int64_t> named;
-    for (const TraceFile& trace : traces) {
+    for (const TraceFile& trace : all.traces) {
         const Track track = track_of(trace);
         if (named.insert(trace.rank).second)
-            write_name(events, "process_name", track, process_name(project, trace), "process_sort_index",
+            write_name(events, "process_name", track, name_with_host(all, trace), "process_sort_index",
                        trace.rank);
         const auto name = names.find({trace.rank, trace.thread});
         write_name(events, "thread_name", track,
@@ -54,7 +48,7 @@ void write_names(TraceEvents& events, const Project& project, const std::vector<
                        (name == names.end() ? "" : " (" + name->second + ")"),
                    "thread_sort_index", trace.thread);
     }
-    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+    for (std::int64_t rank = 0; rank < all.rank_count; ++rank)
         if (!named.contains(rank))
             write_name(events, "process_name", {rank + 1, 1}, "Rank " + std::to_string(rank) + " (no trace)",
                        "process_sort_index", rank);
@@ -63,14 +57,14 @@ void write_names(TraceEvents& events, const Project& project, const std::vector<
 void convert_to_chrome(const Project& project, const Options& options, Account& account)
 {
     const ObjectTable objects(project);
-    const std::vector<TraceFile> traces = numbered_traces(project);
+    const NumberedTraces numbered = numbered_traces(project);
     Selection all;
     all.unfinished = true;
-    MergedTraces calls(traces, all);
+    MergedTraces calls(numbered.traces, all);
     const State* call = calls.next(); // the first one of all
     tools::OutputFile file(options.output);
     TraceEvents events([&](std::string_view text) { file.write(text); }, call ? call->time : 0);
-    write_names(events, project, traces);
+    write_names(events, project, numbered);
     Timeline timeline(project, objects, events, account);
     MessageMatcher messages(objects, [&](const Message& message) { timeline.draw(message); });
     EventWalk walk({&timeline, &messages});

@@ -18,6 +18,7 @@
 #include "merger/export/otf2/process_definitions.h"
 #include "merger/export/otf2/process_events.h"
 #include "merger/export/output_directory.h"
+#include "merger/export/processes.h"
 #include "merger/export/rank_calls.h"
 
 namespace hdtrace::exporter {
@@ -128,6 +129,7 @@ struct TimeSpan {
 /// What is converted by itself.
 struct Process {
     std::int64_t rank;
+    std::string name;
     std::vector<TraceFile> traces;
     std::size_t first_location = 0; ///< the number of the first thread
 
@@ -137,15 +139,18 @@ struct Process {
 
 std::vector<Process> processes_of(const Project& project)
 {
+    const NumberedTraces all = numbered_traces(project);
     std::map<std::int64_t, std::vector<TraceFile>> by_rank;
-    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+    for (std::int64_t rank = 0; rank < all.rank_count; ++rank)
         by_rank[rank] = {};
-    for (TraceFile& trace : traces_of(project))
-        by_rank[trace.rank].push_back(std::move(trace));
+    for (const TraceFile& trace : all.traces)
+        by_rank[trace.rank].push_back(trace);
     std::vector<Process> processes;
     std::size_t next_location = 0;
     for (auto& [rank, traces] : by_rank) {
-        processes.push_back({rank, std::move(traces), next_location});
+        const std::vector<std::string> labels =
+            traces.empty() ? std::vector<std::string>() : traces.front().labels;
+        processes.push_back({rank, process_name(all, rank, labels), std::move(traces), next_location});
         next_location += processes.back().location_count();
     }
     return processes;
@@ -162,16 +167,17 @@ std::vector<LocationDefinition> locations_of(const Process& process)
 {
     std::vector<LocationDefinition> definitions;
     for (const TraceFile& trace : process.traces)
-        definitions.push_back({process.rank, trace.thread, trace.labels.empty() ? "" : trace.labels[0], 0});
+        definitions.push_back(
+            {process.rank, trace.thread, process.name, trace.labels.empty() ? "" : trace.labels[0], 0});
     if (process.traces.empty())
-        definitions.push_back({process.rank, 0, "", 0});
+        definitions.push_back({process.rank, 0, process.name, "", 0});
     return definitions;
 }
 
 void write_process(OTF2_Archive* archive, const Process& process, ProcessEvents& events,
                    WrittenProcess& written)
 {
-    const auto& [rank, traces, first] = process;
+    const auto& [rank, name, traces, first] = process;
     written.locations = locations_of(process);
     std::vector<Location> locations;
     std::map<std::int64_t, std::size_t> by_thread;

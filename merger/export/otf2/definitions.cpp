@@ -256,7 +256,7 @@ void Definitions::write_locations(const std::vector<LocationDefinition>& locatio
 {
     std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
     for (std::size_t i = 0; i < locations.size(); ++i) {
-        const auto& [rank, thread, host, events] = locations[i];
+        const auto& [rank, thread, process, host, events] = locations[i];
         const auto next = static_cast<OTF2_SystemTreeNodeRef>(hosts.size());
         const auto [node, is_new] = hosts.try_emplace(host, next);
         if (is_new)
@@ -265,9 +265,9 @@ void Definitions::write_locations(const std::vector<LocationDefinition>& locatio
         m_nodes.push_back(node->second);
         const auto group = static_cast<OTF2_LocationGroupRef>(rank);
         if (i == 0 || rank != locations[i - 1].rank)
-            check(OTF2_GlobalDefWriter_WriteLocationGroup(
-                m_writer, group, text("Rank " + std::to_string(rank)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                node->second, OTF2_UNDEFINED_LOCATION_GROUP));
+            check(OTF2_GlobalDefWriter_WriteLocationGroup(m_writer, group, text(process),
+                                                          OTF2_LOCATION_GROUP_TYPE_PROCESS, node->second,
+                                                          OTF2_UNDEFINED_LOCATION_GROUP));
         check(OTF2_GlobalDefWriter_WriteLocation(m_writer, i, text("Thread " + std::to_string(thread)),
                                                  OTF2_LOCATION_TYPE_CPU_THREAD, events, group));
     }

@@ -23,8 +23,9 @@ constexpr OTF2_AttributeRef source_attribute = 2;
 
 /// One thread; its number is its place in the list of all.
 struct LocationDefinition {
-    std::int64_t rank;
+    std::int64_t rank; ///< or the number of a process without ranks
     std::int64_t thread;
+    std::string process; ///< what it is called
     std::string host;
     std::uint64_t events;
 };

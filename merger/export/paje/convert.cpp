@@ -47,7 +47,8 @@ void collect(const std::vector<TraceFile>& traces, const ObjectTable& objects, S
 void convert_to_paje(const Project& project, const Options& options, Account& account)
 {
     const ObjectTable objects(project);
-    const std::vector<TraceFile> traces = numbered_traces(project);
+    const NumberedTraces numbered = numbered_traces(project);
+    const std::vector<TraceFile>& traces = numbered.traces;
     tools::OutputFile file(options.output);
     SortedLinks links;
     collect(traces, objects, links, account);
@@ -57,7 +58,7 @@ void convert_to_paje(const Project& project, const Options& options, Account& ac
     const ReadAhead::Item* call = calls.next(); // the first one of all
     TextOutput output([&](std::string_view text) { file.write(text); });
     paje::Timeline timeline(objects, links, output, account);
-    timeline.begin(project, traces, call ? call->state.time : 0);
+    timeline.begin(project, numbered, call ? call->state.time : 0);
     EventWalk walk({&timeline}, EventWalk::Follow::calls);
     for (; call != nullptr; call = calls.next())
         walk.add(*call->trace, call->state);

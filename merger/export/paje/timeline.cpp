@@ -7,7 +7,6 @@
 
 #include "hdtrace/matching/regions.h"
 #include "hdtrace/matching/saturated.h"
-#include "merger/export/processes.h"
 
 namespace hdtrace::exporter::paje {
 namespace {
@@ -144,7 +143,7 @@ std::string name_of(std::string_view text)
     return name.empty() ? "-" : name;
 }
 
-void Timeline::begin(const Project& project, const std::vector<TraceFile>& traces, std::int64_t origin)
+void Timeline::begin(const Project& project, const NumberedTraces& numbered, std::int64_t origin)
 {
     m_origin = m_last = origin;
     m_output.text(definitions);
@@ -157,17 +156,18 @@ void Timeline::begin(const Project& project, const std::vector<TraceFile>& trace
     make("RUN", "run", "0", project.name);
     std::map<std::string, std::string> hosts;
     std::set<std::int64_t> processes;
-    for (const TraceFile& trace : traces) {
+    for (const TraceFile& trace : numbered.traces) {
+        const std::string name = process_name(numbered, trace.rank, trace.labels);
         const std::string host = trace.labels.empty() ? "" : trace.labels[0];
         const auto [alias, is_new] = hosts.try_emplace(host, "h" + std::to_string(hosts.size()));
         if (is_new)
             make("HOST", alias->second, "run", host);
         if (processes.insert(trace.rank).second) {
-            make("PROCESS", process_alias(trace.rank), alias->second, "Rank " + std::to_string(trace.rank));
+            make("PROCESS", process_alias(trace.rank), alias->second, name);
             write(set_variable, m_origin, "BYTES " + process_alias(trace.rank) + " 0");
         }
         make("THREAD", thread_alias(trace.rank, trace.thread), process_alias(trace.rank),
-             "Rank " + std::to_string(trace.rank) + " thread " + std::to_string(trace.thread));
+             name + " thread " + std::to_string(trace.thread));
     }
 }
 

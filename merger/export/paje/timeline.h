@@ -19,6 +19,7 @@
 #include "hdtrace/matching/walk.h"
 #include "merger/export/account.h"
 #include "merger/export/paje/sorted_links.h"
+#include "merger/export/processes.h"
 #include "merger/export/text_output.h"
 
 namespace hdtrace::exporter::paje {
@@ -37,7 +38,7 @@ class Timeline : public EventVisitor {
     }
 
     /// Defines the events and types; containers of threads and their variables follow.
-    void begin(const Project& project, const std::vector<TraceFile>& traces, std::int64_t origin);
+    void begin(const Project& project, const NumberedTraces& numbered, std::int64_t origin);
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;

@@ -106,12 +106,13 @@ void add_description(RowSink& sink)
                 {table.name, column.name, type_name(column.type), column.refers_to, column.description});
 }
 
-void add_processes(const Project& project, const std::vector<TraceFile>& traces, RowSink& sink)
+void add_processes(const Project& project, const NumberedTraces& numbered, RowSink& sink)
 {
+    const std::vector<TraceFile>& traces = numbered.traces;
     std::map<std::int64_t, std::string> hosts;
     for (const TraceFile& trace : traces) {
         std::string& host = hosts.try_emplace(trace.rank).first->second;
-        const std::size_t levels = trace.rank < project.process_count ? 1 : trace.labels.size();
+        const std::size_t levels = trace.rank < numbered.first_other ? 1 : trace.labels.size();
         if (host.empty())
             for (std::size_t i = 0; i < std::min(levels, trace.labels.size()); ++i)
                 host += (i > 0 ? " " : "") + trace.labels[i];
@@ -119,7 +120,7 @@ void add_processes(const Project& project, const std::vector<TraceFile>& traces,
     std::set<std::int64_t> traced;
     for (const TraceFile& trace : traces)
         traced.insert(trace.rank);
-    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+    for (std::int64_t rank = 0; rank < numbered.rank_count; ++rank)
         hosts.try_emplace(rank);
     for (const auto& [rank, host] : hosts)
         add(sink, Which::processes,
@@ -154,7 +155,7 @@ void add_datatypes(const Project& project, RowSink& sink)
                      optional(type.attributes.integer("size")), optional(type.attributes.integer("extent"))});
 }
 
-void add_objects(const Project& project, const std::vector<TraceFile>& traces, RowSink& sink)
+void add_objects(const Project& project, const NumberedTraces& traces, RowSink& sink)
 {
     add_description(sink);
     add(sink, Which::run, {"name", project.name});
@@ -414,11 +415,11 @@ void Rows::finish(const RequestTable& requests)
 void fill(const Project& project, RowSink& sink, Account& account)
 {
     const ObjectTable objects(project);
-    const std::vector<TraceFile> traces = numbered_traces(project);
+    const NumberedTraces traces = numbered_traces(project);
     add_objects(project, traces, sink);
     Selection all;
     all.unfinished = true;
-    MergedTraces calls(traces, all);
+    MergedTraces calls(traces.traces, all);
     Rows rows(project, objects, sink, account);
     MessageMatcher messages(objects, [&](const Message& message) { rows.add_message(message); });
     CollectiveMatcher collectives(objects,
