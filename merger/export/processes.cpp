@@ -22,6 +22,13 @@ NumberedTraces numbered_traces(const Project& project)
     return numbered;
 }
 
+Selection all_calls()
+{
+    Selection all;
+    all.unfinished = true;
+    return all;
+}
+
 std::string process_name(const NumberedTraces& numbered, std::int64_t number,
                          const std::vector<std::string>& labels)
 {

@@ -21,6 +21,9 @@ struct NumberedTraces {
 
 NumberedTraces numbered_traces(const Project& project);
 
+/// Of a whole trace, also the calls in which its process ended: what is inside them has happened.
+Selection all_calls();
+
 /// "Rank 3"; of a process that has none "Process (node01 io)", with the labels of its trace.
 std::string process_name(const NumberedTraces& all, std::int64_t number,
                          const std::vector<std::string>& labels);

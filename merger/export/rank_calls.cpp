@@ -1,12 +1,14 @@
 #include "merger/export/rank_calls.h"
 
+#include "merger/export/processes.h"
+
 namespace hdtrace::exporter {
 
 RankCalls::RankCalls(const std::vector<TraceFile>& traces) : m_current(traces.size())
 {
     m_threads.reserve(traces.size());
     for (const TraceFile& trace : traces) {
-        m_threads.push_back({TraceStream(trace, {}), {}, false});
+        m_threads.push_back({TraceStream(trace, all_calls()), {}, false});
         read(m_threads.back());
     }
 }

@@ -8,8 +8,9 @@
 
 namespace hdtrace::exporter {
 
-/// States of the top level in the order in which they ended: what a call waited for stands before it. For
-/// this order one state of each thread is in memory. One of next(), walk() and walk_moments() is used.
+/// States of the top level, also unfinished ones, in the order in which they ended: what a call waited for
+/// stands before it. For this order one state of each thread is in memory. One of next(), walk() and
+/// walk_moments() is used.
 class RankCalls {
   public:
     /// @p traces: of the threads of one process. Throws OpenError, ReadError.

@@ -58,9 +58,7 @@ void convert_to_chrome(const Project& project, const Options& options, Account& 
 {
     const ObjectTable objects(project);
     const NumberedTraces numbered = numbered_traces(project);
-    Selection all;
-    all.unfinished = true;
-    MergedTraces calls(numbered.traces, all);
+    MergedTraces calls(numbered.traces, all_calls());
     const State* call = calls.next(); // the first one of all
     tools::OutputFile file(options.output);
     TraceEvents events([&](std::string_view text) { file.write(text); }, call ? call->time : 0);

@@ -54,7 +54,7 @@ std::optional<std::int64_t> beginning_of(const std::vector<TraceFile>& traces)
 {
     std::optional<std::int64_t> first;
     for (const TraceFile& trace : traces) {
-        TraceStream stream(trace, {});
+        TraceStream stream(trace, all_calls());
         if (State state; stream.next(state))
             first = std::min(first.value_or(state.time), state.time);
     }

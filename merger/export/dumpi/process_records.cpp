@@ -147,6 +147,8 @@ void ProcessRecords::leave(const Call& call)
 void ProcessRecords::write_call(const Call& call)
 {
     const CallFacts& facts = call.facts;
+    if (call.state.is_unfinished())
+        return m_account.dropped("calls in which the process ended");
     if (facts.call_class == CallClass::other)
         return m_account.dropped("states that are no calls");
     if (prepares_or_starts_hidden(call)) {

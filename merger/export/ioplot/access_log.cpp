@@ -22,6 +22,8 @@ void AccessLog::leave(const Call& call)
 {
     if (call.facts.life == LifeCycle::begins || call.facts.makes == ObjectKind::session)
         note_clock(call);
+    if (call.state.is_unfinished() && !call.is_inside_call && reads_or_writes(call.facts))
+        return m_account.dropped("accesses in which the process ended, of whatever file");
     Logs::value_type* const log = log_of(call);
     if (log == nullptr)
         return;

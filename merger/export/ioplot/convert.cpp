@@ -13,6 +13,7 @@
 #include "merger/export/format.h"
 #include "merger/export/ioplot/access_log.h"
 #include "merger/export/output_directory.h"
+#include "merger/export/processes.h"
 
 namespace hdtrace::exporter {
 
@@ -91,7 +92,7 @@ void write_logs(const Project& project, LogForm form, Logs& logs, Account& accou
 {
     const ObjectTable objects(project);
     AccessLog log(objects, form, logs, account);
-    MergedTraces calls(traces_of(project));
+    MergedTraces calls(traces_of(project), all_calls());
     EventWalk({&log}).add_all(calls);
     log.finish();
     for (auto& [ignored, output] : logs)

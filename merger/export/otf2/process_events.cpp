@@ -114,11 +114,12 @@ OTF2_IoAccessMode access_mode(const Element& call)
     return OTF2_IO_ACCESS_MODE_READ_WRITE;
 }
 
-/// Windows have events where the call itself acts on them; requests have theirs elsewhere.
+/// Windows have events where the call itself acts on them; requests have theirs elsewhere. Of a call in which
+/// the process ended nothing tells the window.
 bool acts_on_window(const Call& call)
 {
     return call.facts.call_class == CallClass::one_sided && call.facts.progress != CallProgress::starts &&
-           !call.has_failed();
+           !call.has_failed() && !call.state.is_unfinished();
 }
 
 } // namespace

@@ -30,7 +30,7 @@ void collect(const std::vector<TraceFile>& traces, const ObjectTable& objects, S
         links.add({std::max(send->time, receive->end), 1, number, destination, receive->thread, send->size});
         ++number;
     });
-    ReadAhead calls(traces, {});
+    ReadAhead calls(traces, all_calls());
     EventWalk walk({&messages});
     while (const ReadAhead::Item* call = calls.next())
         walk.add(*call->trace, call->state);
@@ -52,9 +52,7 @@ void convert_to_paje(const Project& project, const Options& options, Account& ac
     tools::OutputFile file(options.output);
     SortedLinks links;
     collect(traces, objects, links, account);
-    Selection all;
-    all.unfinished = true;
-    ReadAhead calls(traces, all);
+    ReadAhead calls(traces, all_calls());
     const ReadAhead::Item* call = calls.next(); // the first one of all
     TextOutput output([&](std::string_view text) { file.write(text); });
     paje::Timeline timeline(objects, links, output, account);

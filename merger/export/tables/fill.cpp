@@ -417,9 +417,7 @@ void fill(const Project& project, RowSink& sink, Account& account)
     const ObjectTable objects(project);
     const NumberedTraces traces = numbered_traces(project);
     add_objects(project, traces, sink);
-    Selection all;
-    all.unfinished = true;
-    MergedTraces calls(traces.traces, all);
+    MergedTraces calls(traces.traces, all_calls());
     Rows rows(project, objects, sink, account);
     MessageMatcher messages(objects, [&](const Message& message) { rows.add_message(message); });
     CollectiveMatcher collectives(objects,

@@ -5,6 +5,7 @@
 #include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
+#include "merger/export/processes.h"
 #include "merger/export/rank_calls.h"
 #include "merger/export/tit/actions.h"
 
@@ -48,7 +49,7 @@ class OverlapFinder : public EventVisitor {
   public:
     void leave(const Call& call) override
     {
-        if (call.is_inside_call || !may_wait(call.facts))
+        if (call.is_inside_call || call.state.is_unfinished() || !may_wait(call.facts))
             return;
         const std::int64_t thread = call.trace.thread;
         if (m_last.thread != thread)
@@ -95,7 +96,7 @@ UnmatchedOperations find_unmatched_operations(const Project& project, const Obje
         for (const CollectiveCall& member : collective.calls)
             unmatched.collectives.insert({member.rank, member.thread, member.line});
     });
-    ReadAhead calls(traces_of(project), {});
+    ReadAhead calls(traces_of(project), all_calls());
     EventWalk walk({&matcher, &collectives});
     while (const ReadAhead::Item* call = calls.next())
         walk.add(*call->trace, call->state);

@@ -27,6 +27,7 @@ constexpr Verdict verdicts[] = {
     {Fate::exact, ""},
     {Fate::approximated, "calls that the replay does not have: they take the time that they took"},
     {Fate::dropped, "calls that failed"},
+    {Fate::dropped, "calls in which the process ended"},
     {Fate::dropped, "messages whose other end the trace does not have"},
     {Fate::dropped, "collective operations that failed in another process"},
     {Fate::dropped, "receives that were cancelled or never completed"},
@@ -80,10 +81,10 @@ bool is_alone(const Members& members)
 }
 
 /// Whether the replay has nothing to say about it: what the MPI library does inside a call is part of that
-/// call.
+/// call, and with a call in which the process ended the replay is at its end.
 bool is_no_call(const Call& call)
 {
-    return call.is_inside_call || is_computation(call.facts);
+    return call.is_inside_call || is_computation(call.facts) || call.state.is_unfinished();
 }
 
 } // namespace
@@ -138,6 +139,8 @@ void ProcessReplay::leave(const Call& call)
 {
     if (call.is_inside_call)
         return;
+    if (call.state.is_unfinished())
+        return count(Replayed::unfinished, call.trace);
     if (is_computation(call.facts))
         return m_summary.account.exact();
     m_end = std::max(*m_end, call.state.end);

@@ -48,6 +48,7 @@ enum class Replayed : std::uint8_t {
     exactly,
     measured, ///< it takes the time that it took
     failed,
+    unfinished,
     unmatched,
     failed_elsewhere,
     cancelled,
