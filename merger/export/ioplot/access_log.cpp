@@ -47,9 +47,11 @@ void AccessLog::completed(const Call& call, const Completion& completion)
     const auto found = m_pending.extract({call.trace.rank, completion.rid});
     if (!found)
         return;
+    if (completion.outcome == Outcome::failed || completion.outcome == Outcome::cancelled)
+        return m_account.dropped("accesses that failed");
     Access& access = found.mapped().access;
     access.size = std::min(access.size, completion.what->integer("actual").value_or(access.size));
-    write(access, completion.end);
+    write_and_count(access, completion.end);
 }
 
 void AccessLog::finish()
@@ -99,17 +101,22 @@ void AccessLog::start(Logs::value_type& log, const Operation& operation)
         return m_account.dropped("accesses through a file type that overlaps itself or goes backwards");
     const std::int64_t asked = call.integer("size").value_or(0);
     const Access access = {
-        operation.rank, &log.second, operation.facts->file == FileAccess::write,
-        *view.of_file,  *offset,     std::min(asked, call.integer("actual").value_or(asked)),
-        operation.time};
-    if (view.is_native)
-        m_account.exact();
-    else
-        m_account.approximated("accesses in another data representation: with the sizes in memory");
+        operation.rank, &log.second,   operation.facts->file == FileAccess::write,
+        *view.of_file,  *offset,       std::min(asked, call.integer("actual").value_or(asked)),
+        operation.time, view.is_native};
     if (operation.rid >= 0)
         m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{access, operation.end});
     else
-        write(access, operation.end);
+        write_and_count(access, operation.end);
+}
+
+void AccessLog::write_and_count(const Access& access, std::int64_t end)
+{
+    write(access, end);
+    if (access.is_native)
+        m_account.exact();
+    else
+        m_account.approximated("accesses in another data representation: with the sizes in memory");
 }
 
 void AccessLog::write(const Access& access, std::int64_t end)

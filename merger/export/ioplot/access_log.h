@@ -56,6 +56,7 @@ class AccessLog : public EventVisitor {
         std::int64_t offset;
         std::int64_t size;
         std::int64_t time;
+        bool is_native;
     };
     struct Pending {
         Access access;
@@ -70,6 +71,8 @@ class AccessLog : public EventVisitor {
     void start(Logs::value_type& log, const Operation& operation);
     /// Throws ConvertError if there are too many pieces.
     void write(const Access& access, std::int64_t end);
+    /// The same, of one whose end is known.
+    void write_and_count(const Access& access, std::int64_t end);
     /// Throws ConvertError if the process did not tell MPI_Wtime.
     std::int64_t shown_time(std::int64_t rank, std::int64_t time) const;
 

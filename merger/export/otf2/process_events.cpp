@@ -46,6 +46,8 @@ constexpr std::string_view assumed_locks =
 constexpr std::string_view neighbourhood =
     "collective operations of neighbours, which OTF2 does not have: as regions only";
 constexpr std::string_view between_groups = "collective operations of inter-communicators: as regions only";
+constexpr std::string_view failed_later =
+    "completions of operations that failed: accesses to files as cancelled, collective ones without an end";
 constexpr std::string_view not_described =
     "messages and operations whose communicator or partner is not described: as regions only";
 
@@ -112,6 +114,12 @@ OTF2_IoAccessMode access_mode(const Element& call)
     if (amode && amode->find("WRONLY") != std::string::npos)
         return OTF2_IO_ACCESS_MODE_WRITE_ONLY;
     return OTF2_IO_ACCESS_MODE_READ_WRITE;
+}
+
+/// What was started, and has not done what was asked for.
+bool has_failed(const Completion& completion)
+{
+    return completion.outcome == Outcome::failed || completion.outcome == Outcome::cancelled;
 }
 
 /// Windows have events where the call itself acts on them; requests have theirs elsewhere. Of a call in which
@@ -364,6 +372,15 @@ void ProcessEvents::accessed(const Call& call, const Operation& operation)
     }
 }
 
+void ProcessEvents::end_access(const Access& access, const Completion& completion)
+{
+    const auto when = static_cast<OTF2_TimeStamp>(completion.end);
+    if (!has_failed(completion))
+        return complete_access(access, *completion.what, when);
+    m_open.back().approximation = failed_later;
+    check(OTF2_EvtWriter_IoOperationCancelled(m_writer, nullptr, when, access.file, access.id));
+}
+
 void ProcessEvents::complete_access(const Access& access, const Element& what, OTF2_TimeStamp when)
 {
     const uint64_t size = what.find("actual") ? unsigned_value(what, "actual") : access.size;
@@ -407,8 +424,12 @@ void ProcessEvents::completed(const Call& call, const Completion& completion)
     if (m_windows.complete(completion, m_writer))
         return;
     if (auto access = m_accesses.extract(completion.rid)) {
-        complete_access(access.mapped(), *completion.what, when);
+        end_access(access.mapped(), completion);
     } else if (auto collective = m_collectives.extract(completion.rid)) {
+        if (has_failed(completion)) {
+            m_open.back().approximation = failed_later;
+            return;
+        }
         const Collective& what = collective.mapped();
         check(OTF2_EvtWriter_NonBlockingCollectiveComplete(m_writer, nullptr, when, what.operation,
                                                            what.communicator, what.root, what.sent,

@@ -87,6 +87,7 @@ class ProcessEvents : public EventVisitor {
     void count(const State& event);
     std::optional<Collective> describe(const Operation& operation);
     void complete_message(const Completion& completion, OTF2_TimeStamp when);
+    void end_access(const Access& access, const Completion& completion);
     void complete_access(const Access& access, const Element& what, OTF2_TimeStamp when);
 
     std::int64_t m_rank;

@@ -158,6 +158,13 @@ def test_calls_that_failed_touch_nothing(run, tmp_path):
     assert lines == [] and conversion.dropped == {"accesses that failed": 1}
 
 
+def test_accesses_that_failed_after_they_were_started_touch_nothing(run, tmp_path):
+    calls = ("<File_iread fid='0' offset='0' size='12' count='3' tid='0' rid='0' time='2.0' end='2.1' />\n"
+             "<Waitall count='1' rc='MPI_ERR_IN_STATUS' time='3.0' end='4.0' ><For rid='0' rc='MPI_ERR_IO' /></Waitall>\n")
+    conversion, lines = converted(run, tmp_path, OPEN + calls)
+    assert lines == [] and (conversion.exact, conversion.dropped) == (0, {"accesses that failed": 1})
+
+
 def test_one_of_several_files_is_chosen(run, tmp_path):
     second = "File name='/data/b' Size=0 id=1 time=0.1\n"
     run.process(0, FILES + second + INT, OPEN, size=1)

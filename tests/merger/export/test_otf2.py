@@ -108,6 +108,18 @@ def test_a_read_at_the_end_of_the_file_completes_with_what_there_was(run, tmp_pa
     assert [event.bytes_request if hasattr(event, "bytes_request") else event.bytes_result for _, event in found] == [100, 30]
 
 
+def test_what_was_started_and_failed_is_not_complete(run, tmp_path):
+    info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
+    calls = ("<File_iread_at fid='0' size='100' offset='7' count='100' tid='0' rid='0' time='1.0' end='2.0' />\n<Ibarrier cid='0' rid='1' time='2.0' end='2.5' />\n"
+             "<Waitall count='2' rc='MPI_ERR_IN_STATUS' time='3.0' end='4.0' ><For rid='0' rc='MPI_ERR_IO' /><For rid='1' rc='MPI_ERR_OTHER' /></Waitall>\n")
+    run.process(0, info, calls, size=1)
+    run.merge_cleanly("--no-audit", "app")
+    conversion = convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    found = [type(event).__name__ for _, event in events(tmp_path / "otf2/traces.otf2")]
+    assert [name for name in found if name.endswith(("Complete", "Cancelled"))] == ["IoOperationCancelled"]
+    assert list(conversion.approximated.values()) == [1]
+
+
 @pytest.mark.parametrize("second, communicator", [("0", "WORLD"), ("1", None)])
 def test_files_have_the_communicator_that_always_opens_them(run, tmp_path, second, communicator):
     info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nComm map='0->0;' id=1 name='SELF' uid='S'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
