@@ -174,7 +174,11 @@ void ProcessReplay::finish()
 void ProcessReplay::compute(std::int64_t nanoseconds)
 {
     constexpr double most = 9e18; // that std::llround can give
-    m_actions.compute(std::llround(std::min(static_cast<double>(nanoseconds) * 1e-9 * m_replay.speed, most)));
+    const double gap = static_cast<double>(std::max<std::int64_t>(0, nanoseconds));
+    const double operations = std::min(gap * 1e-9 * m_replay.speed + m_rounded_away, most);
+    const std::int64_t whole = std::llround(operations);
+    m_rounded_away = operations - static_cast<double>(whole);
+    m_actions.compute(whole);
 }
 
 void ProcessReplay::count(Replayed how, const TraceFile& trace)

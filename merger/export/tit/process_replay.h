@@ -127,6 +127,7 @@ class ProcessReplay : public EventVisitor {
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
     std::unordered_map<const Communicator*, std::optional<Members>> m_members;
     std::optional<std::int64_t> m_end; ///< of the last call
+    double m_rounded_away = 0;         ///< of the computation before it: parts of an operation
     bool m_has_other_size = false;
 };
 

@@ -84,6 +84,12 @@ def test_time_between_calls_is_computed_and_added_up(converted):
     assert lines[0] == ["send 1 3 8 6", "compute 2000", "send 1 3 8 6"]
 
 
+def test_short_computations_are_not_rounded_away(converted):
+    times = [1, 1.4, 1.8, 2.2]
+    _, lines = converted("".join(send(1, at=at) for at in times), receive(0) * len(times), arguments=("--speed", "1"))
+    assert [line for line in lines[0] if line.startswith("compute")] == ["compute 1"]
+
+
 def test_tags_of_other_communicators_are_others(converted):
     _, lines = converted(send(1) + send(1, cid=1), receive(0, cid=1) + receive(0))
     other = lines[0][1].split()[2]
