@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sys/stat.h>
+#include <system_error>
 
 namespace fs = std::filesystem;
 
@@ -27,10 +28,20 @@ std::string clean(const std::string& path)
     return clean.has_filename() ? clean : clean.parent_path();
 }
 
+/// Of a directory that would not get its place nothing need be written.
+std::string free_place(const std::string& path)
+{
+    std::error_code ignored;
+    std::string place = clean(path);
+    if (fs::exists(fs::symlink_status(place, ignored)))
+        throw tools::FileError(place, EEXIST);
+    return place;
+}
+
 } // namespace
 
 OutputDirectory::OutputDirectory(const std::string& path)
-    : m_directory(clean(path),
+    : m_directory(free_place(path),
                   [](char* name) { return mkdtemp(name) != nullptr && chmod(name, usual_mode()) == 0; })
 {
 }

@@ -14,7 +14,7 @@ namespace hdtrace::exporter {
 /// Without commit() nothing stays.
 class OutputDirectory {
   public:
-    /// Throws tools::FileError.
+    /// Throws tools::FileError, also if anything is there.
     explicit OutputDirectory(const std::string& path);
 
     /// Where the directory will be, from the root on.

@@ -246,11 +246,11 @@ void write_processes(const Project& project, const Communicators& communicators,
 
 void convert_to_dumpi(const Project& project, const Options& options, Account& account)
 {
+    OutputDirectory directory(options.output);
     const ObjectTable objects(project);
     const Communicators communicators(project);
     const std::vector<std::vector<TraceFile>> traces = traces_by_rank(project, account);
     const std::vector<WorldFiles> worlds = worlds_of(project, traces);
-    OutputDirectory directory(options.output);
     for (const WorldFiles& world : worlds) {
         write_processes(project, communicators, objects, world, traces, directory, account);
         write_metafile(directory, world);

@@ -91,12 +91,12 @@ void tell_losses(const TypeLosses& losses, Account& account)
 
 void convert_to_piosimhd(const Project& project, const Options& options, Account& account)
 {
+    OutputDirectory directory(options.output);
     const Contents contents(project);
     const ObjectTable objects(project);
     const Simulated simulated(project, objects, contents.existing_traces());
     check_times(simulated);
     const Statistics statistics = piosimhd::find_statistics(contents);
-    OutputDirectory directory(options.output);
     TypeLosses losses;
     write_project(directory, contents, statistics, objects, losses);
     const piosimhd::CopyContext context{contents, objects, simulated, second_of(simulated.begin()), account};

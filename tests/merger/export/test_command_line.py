@@ -84,6 +84,17 @@ def test_an_output_is_replaced_only_if_asked(project, tmp_path):
     assert (tmp_path / "x").read_text() == ""
 
 
+@pytest.mark.parametrize("target", [["csv"], ["otf2"], ["tit"], ["dumpi"], ["piosimhd"], ["ioplot", "--files=all"]], ids=lambda target: target[0])
+def test_a_directory_replaces_no_file_and_is_not_made_in_vain(project, tmp_path, target):
+    """That the trace is broken is not found out."""
+    trace, = tmp_path.glob("*.trc")
+    trace.write_text(trace.read_text().replace("<File_open", "<File_open <"))
+    (tmp_path / "x").write_text("precious")
+    result = call("--to", *target, "-o", tmp_path / "x", "--overwrite", project)
+    assert (result.returncode, result.stderr) == (1, f"hdtrace-convert: error: {tmp_path / 'x'}: File exists\n")
+    assert (tmp_path / "x").read_text() == "precious"
+
+
 @pytest.mark.parametrize("target, files", [("ioplot", ["x"]), ("tit", ["x", "x/replay.txt", "x/rank-0.txt"]), ("otf2", ["x", "x/traces.otf2", "x/traces/0.evt"])])
 @pytest.mark.parametrize("private", ["app.proj", "app_node01_0_0.trc", None])
 def test_nobody_reads_it_who_may_not_read_the_trace(project, tmp_path, target, files, private):
