@@ -123,7 +123,7 @@ void ReplayActions::start_send(std::int64_t destination, std::int64_t tag, std::
     split(size, [&](std::int64_t part) {
         m_balance.add(m_rank, destination, tag, 1);
         add("isend", {destination, tag, part, bytes});
-        waits.push_back({m_rank, destination, tag});
+        waits.push_back({m_rank, destination, tag, m_started[{destination, tag}].count++});
     });
 }
 
@@ -133,14 +133,51 @@ void ReplayActions::start_receive(std::int64_t source, std::int64_t tag, std::in
     split(size, [&](std::int64_t part) {
         m_balance.add(source, m_rank, tag, -1);
         add("irecv", {source, tag, part, bytes});
-        waits.push_back({source, m_rank, tag});
+        const bool is_to_itself = source == m_rank;
+        waits.push_back({source, m_rank, tag, is_to_itself ? m_started[{m_rank, tag}].count++ : -1});
     });
 }
 
 void ReplayActions::wait(const std::vector<ReplayWait>& waits)
 {
+    for (const ReplayWait& message : waits) {
+        if (message.number < 0)
+            wait(message);
+        else
+            wait_in_order(message);
+    }
+}
+
+void ReplayActions::wait(const ReplayWait& message)
+{
+    add("wait", {message.source, message.destination, message.tag});
+}
+
+void ReplayActions::wait_in_order(const ReplayWait& message)
+{
+    const auto found = m_started.find({message.destination, message.tag});
+    Started& started = found->second;
+    if (started.is_left_alone)
+        return;
+    started.put_off.insert(message.number);
+    for (; started.put_off.erase(started.waited) > 0; ++started.waited)
+        wait(message);
+    if (started.waited == started.count)
+        m_started.erase(found);
+}
+
+void ReplayActions::leave_alone(const std::vector<ReplayWait>& waits)
+{
     for (const ReplayWait& message : waits)
-        add("wait", {message.source, message.destination, message.tag});
+        if (message.number >= 0)
+            m_started[{message.destination, message.tag}].is_left_alone = true;
+}
+
+void ReplayActions::wait_for_rest()
+{
+    for (auto& [message, started] : std::exchange(m_started, {}))
+        for (; started.waited < started.count; ++started.waited)
+            wait({m_rank, message.first, message.second});
 }
 
 } // namespace hdtrace::exporter

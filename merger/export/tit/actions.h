@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -96,8 +97,12 @@ struct ReplayWait {
     std::int64_t source = 0;
     std::int64_t destination = 0;
     std::int64_t tag = 0;
+    std::int64_t number = -1; ///< of those from the process to one other with this tag; -1: of a receive
 };
 
+/// The replay knows its requests by source, destination and tag only, and waits for the first that was
+/// started. Of receives that is right: what comes later was sent later. But an earlier send may have to wait
+/// for what the other process does later, so nothing waits before it is waited for, too.
 class ReplayActions {
   public:
     ReplayActions(std::int64_t rank, TextOutput& output, MessageBalance& balance)
@@ -122,6 +127,9 @@ class ReplayActions {
     void start_receive(std::int64_t source, std::int64_t tag, std::int64_t size,
                        std::vector<ReplayWait>& waits);
     void wait(const std::vector<ReplayWait>& waits);
+    /// Nothing but the end will wait for these.
+    void leave_alone(const std::vector<ReplayWait>& waits);
+    void wait_for_rest();
 
     std::int64_t rank() const { return m_rank; }
 
@@ -130,9 +138,21 @@ class ReplayActions {
     static constexpr std::int64_t bytes = 6;
 
   private:
+    /// Sends to one process with one tag, and of messages to itself the receives, too.
+    struct Started {
+        std::int64_t count = 0;
+        std::int64_t waited = 0; ///< for so many of them, the first ones
+        std::set<std::int64_t> put_off = {};
+        bool is_left_alone = false; ///< one of them; then it is never known which the replay would wait for
+    };
+    using DestinationAndTag = std::pair<std::int64_t, std::int64_t>;
+
     void begin(std::string_view action);
+    void wait(const ReplayWait& message);
+    void wait_in_order(const ReplayWait& message);
 
     std::int64_t m_rank;
+    std::map<DestinationAndTag, Started> m_started; ///< as far as not all of them were waited for
     TextOutput& m_output;
     MessageBalance& m_balance;
     std::int64_t m_operations = 0; ///< that have no line yet

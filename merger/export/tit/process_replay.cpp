@@ -34,7 +34,7 @@ constexpr Verdict verdicts[] = {
     {Fate::dropped, "tests that found nothing complete"},
     {Fate::approximated, "probes: the receives wait instead"},
     {Fate::approximated, "synchronous and ready sends: as usual ones"},
-    {Fate::approximated, "buffered sends: as non-blocking ones that nothing waits for"},
+    {Fate::approximated, "buffered sends: as non-blocking ones that the end waits for"},
     {Fate::approximated, "partitioned operations: as one message, sent where they are started"},
     {Fate::approximated, "non-blocking collective operations: as messages between all members"},
     {Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
@@ -168,6 +168,7 @@ void ProcessReplay::mark(const Call& call)
 
 void ProcessReplay::finish()
 {
+    m_actions.wait_for_rest();
     m_actions.add("finalize");
 }
 
@@ -215,6 +216,8 @@ bool ProcessReplay::complete(const Completion& completion)
         return false;
     if (completion.outcome == Outcome::completed)
         m_actions.wait(found.mapped());
+    else
+        m_actions.leave_alone(found.mapped());
     return true;
 }
 
@@ -268,6 +271,7 @@ Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>
         m_actions.send(to, tag, size);
     else if (to != proc_null)
         m_actions.start_send(to, tag, size, is_buffered ? unwaited : waits);
+    m_actions.leave_alone(unwaited);
     return operation.facts->partitioned ? Replayed::in_one_part : in_mode(operation.facts->sends);
 }
 

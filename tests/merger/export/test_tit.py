@@ -160,11 +160,31 @@ def test_each_completed_request_is_waited_for_once(converted):
     assert conversion.dropped == {"tests that found nothing complete": 1}
 
 
-def test_nothing_waits_for_a_buffered_send(converted):
+def test_the_end_waits_for_a_buffered_send(converted):
     sends = send(1, tag=1, name="Bsend") + send(1, tag=2, name="Ibsend", rid="rid='0'") + wait("<For rid='0' />", at=1)
     conversion, lines = converted(sends, receive(0, tag=2) + receive(0, tag=1))
-    assert lines[0] == ["isend 1 1 8 6", "isend 1 2 8 6"]
-    assert conversion.approximated == {"buffered sends: as non-blocking ones that nothing waits for": 2}
+    assert lines[0] == ["isend 1 1 8 6", "isend 1 2 8 6", "wait 0 1 1", "wait 0 1 2"]
+    assert conversion.approximated == {"buffered sends: as non-blocking ones that the end waits for": 2}
+
+
+def test_nothing_waits_for_what_the_receiver_takes_later(converted):
+    large = send(1, size=200_000, name="Isend", rid="rid='0'")
+    small = send(1, name="Isend", rid="rid='1'") + wait("<For rid='1' />", at=1) + send(1, tag=6)
+    _, lines = converted(large + small + wait("<For rid='0' />", at=1), receive(0, tag=6) + receive(0, size=200_000) + receive(0))
+    assert lines[0] == ["isend 1 3 200000 6", "isend 1 3 8 6", "send 1 6 8 6", "wait 0 1 3", "wait 0 1 3"]
+
+
+def test_only_the_end_waits_behind_a_buffered_send_of_the_same_kind(converted):
+    sends = send(1, size=200_000, name="Bsend") + send(1, name="Isend", rid="rid='1'") + wait("<For rid='1' />", at=1) + send(1, tag=6)
+    _, lines = converted(sends, receive(0, tag=6) + receive(0, size=200_000) + receive(0))
+    assert lines[0] == ["isend 1 3 200000 6", "isend 1 3 8 6", "send 1 6 8 6", "wait 0 1 3", "wait 0 1 3"]
+
+
+def test_messages_of_a_process_to_itself(converted):
+    receives = receive(0, name="Irecv", rid="rid='0'") + receive(0, name="Irecv", rid="rid='1'")
+    first = send(0, name="Isend", rid="rid='2'") + wait("<For rid='2' />", at=1) + wait("<For rid='0' fromRank='0' fromTag='3' size='8' />", at=1)
+    _, lines = converted(receives + first + send(0) + wait("<For rid='1' fromRank='0' fromTag='3' size='8' />", at=1), info=WORLD.replace("1->1;", ""))
+    assert lines[0] == ["irecv 0 3 8 6"] * 2 + ["isend 0 3 8 6", "wait 0 0 3", "send 0 3 8 6", "wait 0 0 3", "wait 0 0 3"]
 
 
 def test_a_persistent_request_is_an_operation_at_each_start(converted):
