@@ -91,11 +91,9 @@ class NodeFileIndex {
     /// What is written over has no place that stays true, so it is looked up each time.
     Extent rest_of(const Stream& stream) const
     {
-        char head[node_piece_size];
         NodePiece piece = {};
-        if (stream.over > 0 && OpenedFile(m_path).read(stream.over, head, sizeof head) == sizeof head &&
-            get_node_piece(head, piece) && is_possible(piece) && piece.stream == stream.number &&
-            piece.position == static_cast<std::uint64_t>(stream.data_end))
+        if (stream.over > 0 && read_head(OpenedFile(m_path), stream.over, piece) && is_possible(piece) &&
+            piece.stream == stream.number && piece.position == static_cast<std::uint64_t>(stream.data_end))
             return {stream.data_end, static_cast<std::int64_t>(piece.rest), stream.over + node_piece_size};
         return stream.rest;
     }
@@ -136,22 +134,26 @@ class NodeFileIndex {
         return node_head_size + static_cast<std::int64_t>(name_size);
     }
 
-    /// Where a whole piece ends, behind which nothing or another one stands; nothing if there is none.
+    /// Where a whole piece ends; nothing if there is none. One that was written only in part may have another
+    /// one where its room is.
     std::optional<std::int64_t> read_piece(const OpenedFile& file, std::int64_t at, NodePiece& piece) const
     {
-        char head[node_piece_size];
-        if (file.read(at, head, sizeof head) < sizeof head || !get_node_piece(head, piece))
+        if (!read_head(file, at, piece) || !is_possible(piece))
             return {};
         const std::int64_t begin = at + node_piece_size;
-        if (!is_possible(piece) || piece.room > static_cast<std::uint64_t>(m_known_size - begin))
+        if (piece.room > static_cast<std::uint64_t>(std::max<std::int64_t>(m_known_size - begin, 0)))
             return {};
         const std::int64_t end = begin + static_cast<std::int64_t>(piece.room);
-        NodePiece ignored;
-        const bool is_followed = end + node_piece_size <= m_known_size; // or that is being written
-        if (is_followed &&
-            (file.read(end, head, sizeof head) < sizeof head || !get_node_piece(head, ignored)))
+        NodePiece next;
+        if (!read_head(file, end, next) && next_piece(file, begin) < end)
             return {};
         return end;
+    }
+
+    static bool read_head(const OpenedFile& file, std::int64_t at, NodePiece& piece)
+    {
+        char head[node_piece_size];
+        return file.read(at, head, sizeof head) == sizeof head && get_node_piece(head, piece);
     }
 
     static bool is_possible(const NodePiece& piece)
@@ -172,9 +174,8 @@ class NodeFileIndex {
             const std::string_view there(bytes.data(), file.read(from, bytes.data(), bytes.size()));
             for (std::size_t at = there.find(mark); at != there.npos; at = there.find(mark, at + 1)) {
                 NodePiece ignored;
-                char head[node_piece_size];
                 const auto place = from + static_cast<std::int64_t>(at);
-                if (file.read(place, head, sizeof head) == sizeof head && get_node_piece(head, ignored))
+                if (read_head(file, place, ignored))
                     return place;
             }
             if (there.size() < bytes.size())

@@ -172,6 +172,26 @@ TEST_F(InNodeFile, PiecesAreThereAsAWhole)
     const std::string copy = m_directory.file("torn_host");
     EXPECT_TRUE(states.contains(read_copy(all.substr(0, torn) + other, copy)));
     EXPECT_EQ(read(copy + "_1_0.trc"), "abc");
+
+    const std::string small = other.substr(0, node_piece_size + 7);
+    for (std::size_t missing = 1; missing <= small.size(); ++missing) {
+        const std::string torn_copy = m_directory.file("torn" + std::to_string(missing) + "_host");
+        const std::string bytes = all.substr(0, all.size() - missing) + small;
+        EXPECT_TRUE(states.contains(read_copy(bytes, torn_copy))) << missing;
+        EXPECT_TRUE(detail::is_there(torn_copy + "_1_0.trc")) << missing;
+    }
+}
+
+TEST_F(InNodeFile, LittleOfAPieceBehindAnotherOneLosesNothing)
+{
+    ASSERT_EQ(open(of_run_a), 0);
+    OutputFile output;
+    ASSERT_EQ(output.open(file("0_0.trc").c_str(), trailer), 0);
+    ASSERT_EQ(output.write({"one\n", 4}, m_undisturbed), 0);
+    std::ofstream(m_node_file, std::ios::app).write(node_piece_mark, sizeof node_piece_mark);
+    ASSERT_EQ(output.write({"two\n", 4}, m_undisturbed), 0);
+    ASSERT_EQ(output.write({"three\n", 6}, m_undisturbed), 0);
+    EXPECT_EQ(read(file("0_0.trc")), "one\ntwo\nthree\n</>\n");
 }
 
 TEST_F(InNodeFile, ProcessesOfARunJoin)
