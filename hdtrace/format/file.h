@@ -68,11 +68,8 @@ class File : public ByteSource {
     std::size_t line_limit() const;
     /// Of the text.
     std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
-    /// Whether its end may be missing, as detail::is_cut_off() tells of a node file that it is in.
-    bool is_in_cut_node_file(std::int64_t known) const
-    {
-        return m_place.node_file_size > 0 && detail::is_cut_off(m_place.path, known);
-    }
+    /// As may_lack_pieces().
+    bool is_in_cut_node_file(std::int64_t known) const { return may_lack_pieces(m_place, known); }
     /// Goes to a byte of the text of a file that is seekable.
     void seek(std::int64_t offset);
     /// As those of CompressedText.

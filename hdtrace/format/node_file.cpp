@@ -25,6 +25,7 @@ struct Stream {
     std::int64_t data_end = 0;
     Extent rest;           ///< behind the data, as it was written with the last of them
     std::int64_t over = 0; ///< where a piece stands that is written over; 0: there is none
+    bool has_gap = false;  ///< a piece of data is missing before others
 
     void add(const NodePiece& piece, std::int64_t offset)
     {
@@ -78,6 +79,7 @@ class NodeFileIndex {
         const auto found = m_by_name.find(name);
         return found == m_by_name.end() ? std::nullopt : std::optional(m_streams[found->second].number);
     }
+    bool has_gap(const std::string& name) const { return m_streams[m_by_name.at(name)].has_gap; }
     /// Each with the number of its stream.
     std::vector<std::pair<std::string, std::uint64_t>> names() const
     {
@@ -198,6 +200,8 @@ class NodeFileIndex {
                 stream.over = m_next;
             else if (piece.position == static_cast<std::uint64_t>(stream.data_end))
                 stream.add(piece, begin);
+            else if (piece.position > static_cast<std::uint64_t>(stream.data_end))
+                stream.has_gap = true;
             return;
         }
         std::string name(std::min(piece.size, longest_name), '\0');
@@ -310,8 +314,12 @@ std::optional<NodePlace> place_in_node_file(const std::string& path)
         node_files().look_up(name->node_file, [&](const NodeFileIndex& index, const struct stat& status) {
             if (auto extents = index.extents_of(name->name)) {
                 const std::int64_t size = extents->empty() ? 0 : extents->back().begin + extents->back().size;
-                place = {name->node_file, std::move(*extents), size,
-                         status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec, status.st_size};
+                place = {name->node_file,
+                         std::move(*extents),
+                         size,
+                         status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec,
+                         status.st_size,
+                         index.has_gap(name->name)};
             }
         });
     return place;

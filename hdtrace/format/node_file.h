@@ -27,6 +27,7 @@ struct NodePlace {
     std::int64_t modified =
         0; ///< when something was written to the node file, in nanoseconds since the epoch
     std::int64_t node_file_size = 0;
+    bool has_gap = false; ///< something is missing behind the extents, and more of it is there
 };
 
 /// Nothing if no node file has the file of that path. What others have written to it since the last time is

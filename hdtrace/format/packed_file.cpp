@@ -250,8 +250,12 @@ FilePlace place_beside(const std::string& path)
     struct stat status;
     if (stat(path.c_str(), &status) != 0 && errno == ENOENT)
         if (auto place = place_in_node_file(path))
-            return {std::move(place->node_file), 0, place->size, std::move(place->extents),
-                    place->node_file_size};
+            return {std::move(place->node_file),
+                    0,
+                    place->size,
+                    std::move(place->extents),
+                    place->node_file_size,
+                    place->has_gap};
     return {path};
 }
 
@@ -270,6 +274,11 @@ FilePlace place_of(const std::string& path)
         entry->size > file.size() - begin)
         file.fail();
     return {inside->file, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(entry->size)};
+}
+
+bool may_lack_pieces(const FilePlace& place, std::int64_t known)
+{
+    return place.has_gap || (place.node_file_size > 0 && is_cut_off(place.path, known));
 }
 
 bool is_there(const std::string& path)

@@ -20,10 +20,15 @@ struct FilePlace {
     std::int64_t size = -1;           ///< -1 if it is all of a file, which may grow
     std::vector<Extent> extents = {}; ///< if it is in parts, which the offset is not for
     std::int64_t node_file_size = 0;  ///< of the node file that it is in; 0: it is in none
+    bool has_gap = false;             ///< as that of NodePlace
 };
 
 /// The path itself, unless it leads into a packed file or a node file that has it.
 FilePlace place_of(const std::string& path);
+
+/// Whether something of it may be missing that only its node file tells: pieces before others, or at the end,
+/// as is_cut_off() tells with @p known.
+bool may_lack_pieces(const FilePlace& place, std::int64_t known);
 
 /// Whether something is there, as std::filesystem::exists tells it, on the disk or in such a file.
 bool is_there(const std::string& path);

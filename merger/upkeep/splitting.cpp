@@ -25,7 +25,7 @@ void refuse_cut_off(const std::vector<TraceFile>& traces)
 {
     for (const TraceFile& trace : traces) {
         const detail::FilePlace place = detail::place_of(existing_file(trace.path));
-        if (place.node_file_size > 0 && detail::is_cut_off(place.path, trace.node_file_size))
+        if (detail::may_lack_pieces(place, trace.node_file_size))
             throw UpkeepError(place.path + ": this was cut off, which files of their own would not tell");
     }
 }

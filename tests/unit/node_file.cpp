@@ -194,6 +194,24 @@ TEST_F(InNodeFile, LittleOfAPieceBehindAnotherOneLosesNothing)
     EXPECT_EQ(read(file("0_0.trc")), "one\ntwo\nthree\n</>\n");
 }
 
+// Each piece is closed, so that nothing else tells of it.
+TEST_F(InNodeFile, APieceThatIsMissingBetweenOthersIsTold)
+{
+    ASSERT_EQ(open(of_run_a), 0);
+    OutputFile damaged, whole;
+    ASSERT_EQ(damaged.open(file("0_0.trc").c_str(), trailer), 0);
+    ASSERT_EQ(whole.open(file("1_0.trc").c_str(), trailer), 0);
+    ASSERT_EQ(damaged.write({"one\n", 4}, m_undisturbed), 0);
+    const off_t second = size();
+    ASSERT_EQ(damaged.write({"two\n", 4}, m_undisturbed), 0);
+    ASSERT_EQ(whole.write({"a\n", 2}, m_undisturbed), 0);
+    ASSERT_EQ(damaged.write({"three\n", 6}, m_undisturbed), 0);
+    std::fstream(m_node_file, std::ios::in | std::ios::out).seekp(second).write("x", 1);
+    EXPECT_EQ(read(file("0_0.trc")), "one\n</>\n");
+    EXPECT_TRUE(detail::File(file("0_0.trc")).is_in_cut_node_file(0));
+    EXPECT_FALSE(detail::File(file("1_0.trc")).is_in_cut_node_file(0));
+}
+
 TEST_F(InNodeFile, ProcessesOfARunJoin)
 {
     in_another_process(
