@@ -22,6 +22,13 @@ std::size_t size_of_root(std::string_view text)
                                                                                                         : 0;
 }
 
+/// Of whole lines, without the last one if the trace ends on it.
+std::size_t size_of_lines(std::string_view text)
+{
+    const std::size_t whole = text.rfind('\n') + 1;
+    return text.substr(0, whole).ends_with(end_tag) ? text.rfind('\n', whole - 2) + 1 : whole;
+}
+
 } // namespace
 
 TraceCompressor::TraceCompressor(Compression compression, Write write) : m_write(std::move(write))
@@ -36,9 +43,7 @@ void TraceCompressor::write(std::string_view text)
     if (m_text.size() < block_size || text.find('\n') == text.npos)
         return;
     take_root();
-    std::size_t whole = m_text.rfind('\n') + 1;
-    if (std::string_view(m_text).substr(0, whole).ends_with(end_tag))
-        whole -= end_tag.size();
+    const std::size_t whole = size_of_lines(m_text);
     pack(std::string_view(m_text).substr(0, whole), m_has_heads);
     m_text.erase(0, whole);
 }
@@ -47,9 +52,7 @@ void TraceCompressor::close()
 {
     take_root();
     const std::string_view rest = m_text;
-    std::size_t whole = rest.rfind('\n') + 1;
-    if (rest.ends_with(end_tag))
-        whole -= end_tag.size();
+    const std::size_t whole = size_of_lines(rest);
     pack(rest.substr(0, whole), m_has_heads);
     pack(rest.substr(whole), false);
     m_text.clear();

@@ -1,5 +1,6 @@
 // Compressed traces, from our writer to our reader.
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/trace_compressor.h"
 #include "hdtrace/writer/compressor.h"
 #include "writer_support.h"
 
@@ -227,6 +228,19 @@ TEST_P(Compressed, FilesOfOthersAreReadToo)
     EXPECT_EQ(text.size(), static_cast<int64_t>(twins().text.size() + 6));
     text.seek(static_cast<int64_t>(twins().text.size()));
     EXPECT_EQ(rest_of(text), "behind");
+}
+
+TEST_P(Compressed, MayEndOnTheLineOfAState)
+{
+    const std::string text = "<?xml version='1.0' encoding='UTF-8'?>\n<Program version='1'>\n"
+                             "<A time='0.000000001' end='0.000000002' /></Program>\n";
+    std::string file;
+    TraceCompressor compressor(GetParam().compression, [&](std::string_view bytes) { file += bytes; });
+    compressor.write(text);
+    compressor.close();
+    Bytes bytes(file);
+    CompressedText read = bytes.text();
+    EXPECT_EQ(rest_of(read), text);
 }
 
 TEST(CompressedNames, AreFoundByThePlainOne)
