@@ -149,6 +149,8 @@ struct TrcReader::Reading {
     std::optional<Probe> probe(std::int64_t position);
     /// Finds out how many lines stand before a byte, if it is not known how many were read.
     void count_lines(std::int64_t position);
+    /// Of the whole file, once it was read.
+    std::int64_t all_lines() const { return xml ? xml->xml().lines_read() : lines_read; }
 
     /// The data ended before the root did.
     void give_up();
@@ -281,7 +283,8 @@ bool TrcReader::Reading::read_odd_line(std::string_view line)
 bool TrcReader::Reading::finish(std::string_view last_line, State& state)
 {
     std::string read(last_line);
-    for (std::string_view line; lines.next_line(line);) {
+    std::int64_t count = 1;
+    for (std::string_view line; lines.next_line(line); ++count) {
         read += line;
         if (!is_blank(line)) {
             read_rest(std::move(read));
@@ -289,6 +292,7 @@ bool TrcReader::Reading::finish(std::string_view last_line, State& state)
         }
     }
     check_lines();
+    lines_read += count;
     return false;
 }
 
@@ -417,7 +421,9 @@ void TrcReader::go_on()
     if (m_missing.empty())
         m_missing = m_reading->missing;
     m_has_odd_lines = m_has_odd_lines || m_reading->has_odd_lines;
-    m_lines_before += m_reading->lines_read + 1; // the last line is no state's
+    m_lines_before = m_lines_before && m_reading->knows_lines
+                         ? std::optional(*m_lines_before + m_reading->all_lines())
+                         : std::nullopt;
     m_reading = begin(m_later.back(), m_options);
     m_reading->seek(m_begin);
     m_later.pop_back();
@@ -477,8 +483,10 @@ bool TrcReader::next(State& state)
             return false;
         go_on();
     }
-    if (m_lines_before > 0 && state.line > 0)
-        add_to_lines(state, m_lines_before);
+    if (!m_lines_before)
+        set_line(state, 0);
+    else if (*m_lines_before > 0 && state.line > 0)
+        add_to_lines(state, *m_lines_before);
     return true;
 }
 

@@ -75,11 +75,11 @@ class TrcReader {
     std::unique_ptr<Reading> m_reading;
     ReadOptions m_options;
     bool m_has_segments = false;
-    std::vector<std::string> m_later; ///< the segments behind, the last one first
-    std::int64_t m_begin;             ///< as seek() was told
-    std::int64_t m_lines_before = 0;
-    std::string m_missing;        ///< of the segments before
-    bool m_has_odd_lines = false; ///< likewise
+    std::vector<std::string> m_later;               ///< the segments behind, the last one first
+    std::int64_t m_begin;                           ///< as seek() was told
+    std::optional<std::int64_t> m_lines_before = 0; ///< in those before; nothing if it is not known
+    std::string m_missing;                          ///< of the segments before
+    bool m_has_odd_lines = false;                   ///< likewise
 };
 
 } // namespace hdtrace

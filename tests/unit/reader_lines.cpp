@@ -401,6 +401,48 @@ TEST(Seek, PassesLinesThatAreNotOurs)
     EXPECT_EQ(reader.missing(), "</Program>");
 }
 
+/// A trace in two segments, the first one with these lines, the second one with a single state at @p time.
+std::string write_segments(const TemporaryFolder& folder, const std::string& lines, int time)
+{
+    const auto root = [](int number) {
+        return "<Program version='1' timeAdjustment='0' segment='" + std::to_string(number) +
+               "' before='0'>\n";
+    };
+    const std::string begin = std::to_string(time), end = std::to_string(time + 1);
+    folder.write("app_host_0_0.trc.1",
+                 root(1) + "<A time='" + begin + "' end='" + end + "' />\n</Program>\n");
+    return folder.write("app_host_0_0.trc", root(0) + lines + "</Program>\n");
+}
+
+std::int64_t last_line(TrcReader& reader)
+{
+    State state;
+    while (reader.next(state)) {
+    }
+    return state.line;
+}
+
+TEST(TrcReader, CountsLinesOfSegmentsThatAreNotOurs)
+{
+    std::string lines;
+    for (int i = 0; i < 3'000; ++i)
+        lines += "<A name='ü' time='" + std::to_string(i) + "' end='" + std::to_string(i + 1) + "' />\n";
+    const TemporaryFolder folder;
+    TrcReader reader(write_segments(folder, lines, 3'000));
+    EXPECT_EQ(last_line(reader), 3'000 + 4);
+}
+
+TEST(Seek, LeavesLinesOfLaterSegmentsUnknown)
+{
+    constexpr int count = 20'000;
+    const TemporaryFolder folder;
+    const std::string path = write_segments(folder, many_lines(count), count);
+    TrcReader from_the_beginning(path), from_the_middle(path);
+    EXPECT_EQ(last_line(from_the_beginning), count + 4);
+    from_the_middle.seek(count / 2 * second);
+    EXPECT_EQ(last_line(from_the_middle), 0);
+}
+
 TEST(TrcReader, ReadsWhatCannotBeReadTwice)
 {
     const TemporaryFolder folder;
