@@ -45,7 +45,7 @@ class NodeFileIndex {
     void update(const struct stat& status)
     {
         const FileVersion now = version_of(status);
-        if (std::exchange(m_state, now) == now)
+        if (m_state == now)
             return;
         const OpenedFile file(m_path);
         if (is_another(file, status)) {
@@ -56,6 +56,7 @@ class NodeFileIndex {
         }
         m_known_size = status.st_size;
         read_pieces(file);
+        m_state = now; // where reading fails, the next one tries again
     }
 
     bool ends_within_piece() const { return m_next > 0 && m_next < m_known_size; }

@@ -212,6 +212,20 @@ TEST_F(InNodeFile, APieceThatIsMissingBetweenOthersIsTold)
     EXPECT_FALSE(detail::File(file("1_0.trc")).is_in_cut_node_file(0));
 }
 
+TEST_F(InNodeFile, WhatCouldNotBeReadIsReadTheNextTime)
+{
+    ASSERT_EQ(open(of_run_a), 0);
+    OutputFile output;
+    ASSERT_EQ(output.claim(file("0_0.info").c_str()), 0);
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_FALSE(detail::is_there(file("0_0.info")));
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_TRUE(detail::is_there(file("0_0.info")));
+}
+
 TEST_F(InNodeFile, ProcessesOfARunJoin)
 {
     in_another_process(
