@@ -17,6 +17,8 @@ void CompactDecoder::restart()
 {
     m_compact.restart();
     m_head.clear();
+    m_passing.clear();
+    m_taken = 0;
     m_body_left = 0;
     m_is_in_body = m_is_damaged = false;
     m_records.clear();
@@ -67,6 +69,7 @@ bool CompactDecoder::take_head(std::string_view& from)
         const std::size_t count = std::min(size - std::min(size, m_head.size()), from.size());
         m_head += from.substr(0, count);
         from.remove_prefix(count);
+        m_taken += count;
         return m_head.size() >= size;
     };
     if (!fill(compact_lead_size))
@@ -81,6 +84,10 @@ bool CompactDecoder::take_head(std::string_view& from)
     m_is_compressed = head->body == CompactBody::zstd;
     m_body_left = head->block.compressed_size - 1;
     m_is_in_body = true;
+    if (!head->is_block) {
+        m_passing = m_head;
+        m_taken = m_head.size();
+    }
     m_head.clear();
     m_compact.begin_unit();
     m_zstd->restart();
@@ -102,6 +109,7 @@ bool CompactDecoder::take_body(std::string_view& from)
         m_records += part;
     }
     from.remove_prefix(progress.read);
+    m_taken += progress.read;
     m_body_left -= progress.read;
     m_is_damaged = progress.is_damaged;
     if (progress.read > 0 || progress.written > 0)

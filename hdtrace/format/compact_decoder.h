@@ -17,6 +17,10 @@ class CompactDecoder : public Decoder {
     explicit CompactDecoder(std::unique_ptr<Decoder> zstd) : m_zstd(std::move(zstd)) {}
     void restart() override;
     Progress decode(std::string_view from, char* to, std::size_t size) override;
+    Passing passing() const override
+    {
+        return m_head.empty() ? Passing{m_passing, m_taken} : Passing{m_head, m_head.size()};
+    }
     TextNotes* begin_notes() override { return &m_compact.begin_notes(m_text.size() - m_handed_out); }
 
   private:
@@ -28,6 +32,8 @@ class CompactDecoder : public Decoder {
     CompactText m_compact;
     std::unique_ptr<Decoder> m_zstd;
     std::string m_head;            ///< of the next unit, as far as it is there
+    std::string m_passing;         ///< the head of the last unit that is no block
+    std::uint64_t m_taken = 0;     ///< since that began
     std::uint64_t m_body_left = 0; ///< of this unit
     bool m_is_in_body = false;
     bool m_is_compressed = false; ///< the body

@@ -178,7 +178,7 @@ std::size_t CompressedText::read(char* target, std::size_t size)
         if (m_undecoded.empty() && !has_more) {
             m_input.resize(input_size);
             m_input.resize(m_read_at(m_next_input, m_input.data(), m_input.size()));
-            if (m_input.empty())
+            if (m_input.empty() || !is_as_it_was())
                 break;
             m_next_input += static_cast<std::int64_t>(m_input.size());
             m_undecoded = m_input;
@@ -187,6 +187,8 @@ std::size_t CompressedText::read(char* target, std::size_t size)
         m_undecoded.remove_prefix(progress.read);
         done += progress.written;
         has_more = progress.written > 0;
+        if (progress.is_damaged && !is_as_it_was())
+            break;
         if (progress.is_damaged)
             m_refusal = "the compressed data before byte " +
                         std::to_string(m_next_input - static_cast<std::int64_t>(m_undecoded.size())) +
@@ -197,6 +199,19 @@ std::size_t CompressedText::read(char* target, std::size_t size)
         m_refusal = "the text is more than " + std::to_string(most_expansion) +
                     " times as large as the compressed file";
     return done;
+}
+
+// Else a process has written over what was read, and what follows is of something else: to go on would make
+// calls of that which never were. What was read is whole, and ends here.
+bool CompressedText::is_as_it_was() const
+{
+    const Decoder::Passing passing = m_decoder->passing();
+    const auto taken = m_next_input - static_cast<std::int64_t>(m_undecoded.size());
+    if (passing.head.empty())
+        return true;
+    std::string now(passing.head.size(), '\0');
+    now.resize(m_read_at(taken - static_cast<std::int64_t>(passing.taken), now.data(), now.size()));
+    return now == passing.head;
 }
 
 // The first block that begins in a part of the file.

@@ -74,6 +74,8 @@ class CompressedText {
     std::optional<Block> block_at(std::int64_t begin, const char* head) const;
     Block last_block_where(const std::function<bool(const BlockHead&)>& holds);
     void start_at(const Block& block);
+    /// Whether what the decoder took for passing still stands in the file.
+    bool is_as_it_was() const;
     void skip_text(std::int64_t size);
 
     ReadAt m_read_at;

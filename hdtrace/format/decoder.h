@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace hdtrace::detail {
@@ -17,10 +18,17 @@ class Decoder {
         bool is_damaged = false;
     };
 
+    /// What a writer may go over: the last head of which that is known.
+    struct Passing {
+        std::string_view head;   ///< as far as it was taken; empty if there was none
+        std::uint64_t taken = 0; ///< bytes, since its first one
+    };
+
     virtual ~Decoder() = default;
     /// From the beginning of a frame, a member or a unit on.
     virtual void restart() = 0;
     virtual Progress decode(std::string_view from, char* to, std::size_t size) = 0;
+    virtual Passing passing() const { return {}; }
     /// Notes about the text that is handed out from here on, as far as restart(); null if there are none.
     virtual TextNotes* begin_notes() { return nullptr; }
 };

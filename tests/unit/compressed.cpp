@@ -243,6 +243,35 @@ TEST_P(Compressed, MayEndOnTheLineOfAState)
     EXPECT_EQ(rest_of(read), text);
 }
 
+// The last unit becomes a part of a block, which has a longer head.
+TEST(CompactText, IsNotMixedOfWhatWasAndWhatIsWritten)
+{
+    TraceSettings settings;
+    settings.form.compression = Compression::compact;
+    Trace trace(settings);
+    std::string files[2], texts[2];
+    for (int i = 0; i < 2; ++i) {
+        for (int call = 0; call < 30'000; ++call)
+            trace.state("Call", call * (i + 1), call * (i + 2));
+        EXPECT_EQ(trace.writer.save(), 0);
+        files[i] = content_of(trace.path() + ".compact");
+        Bytes bytes(files[i]);
+        CompressedText text = bytes.text();
+        texts[i] = rest_of(text);
+    }
+    for (int reads = 0; reads < 8; ++reads) {
+        int done = 0;
+        const auto read_at = [&](std::int64_t offset, char* target, std::size_t size) {
+            const std::string& file = files[done++ <= reads ? 0 : 1];
+            return static_cast<std::size_t>(offset) < file.size() ? file.copy(target, size, offset) : 0;
+        };
+        CompressedText text(read_at, static_cast<std::int64_t>(files[0].size()));
+        const std::string read = rest_of(text);
+        EXPECT_TRUE(texts[0].starts_with(read) || texts[1].starts_with(read)) << reads;
+        EXPECT_EQ(text.refusal(), "") << reads;
+    }
+}
+
 TEST(CompressedNames, AreFoundByThePlainOne)
 {
     const TemporaryDirectory directory;
