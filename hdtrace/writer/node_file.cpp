@@ -32,10 +32,20 @@ struct flock lock_of(short type, off_t begin, off_t size)
     return lock;
 }
 
+// No other one of this host has it. Processes of containers may all be the first one there, so what tells
+// those apart, their namespace, stands before the bits that Linux has for its numbers.
+uint32_t number_of_process()
+{
+    constexpr int bits = 22;
+    struct stat status = {};
+    const bool is_known = stat("/proc/self/ns/pid", &status) == 0;
+    return (is_known ? static_cast<uint32_t>(status.st_ino) << bits : 0) | static_cast<uint32_t>(getpid());
+}
+
 // Such locks end with the process. Where there are none, nobody can tell who lives.
 void lock_own_byte(int descriptor)
 {
-    struct flock lock = lock_of(F_WRLCK, node_locks_begin + getpid(), 1);
+    struct flock lock = lock_of(F_WRLCK, node_locks_begin + number_of_process(), 1);
     fcntl(descriptor, F_SETLK, &lock);
 }
 
@@ -231,13 +241,14 @@ bool NodeFile::is_of_run(const char* run) const
 // It was another program of this process then, which it executed before.
 bool NodeFile::is_of_this_process() const
 {
+    const uint32_t number = number_of_process();
     char head[node_piece_size];
     NodePiece piece;
     for (off_t at = end_of_head(m_descriptor);
          at > 0 && pread(m_descriptor, head, sizeof head, at) == ssize_t{sizeof head} &&
          get_node_piece(head, piece);
          at += static_cast<off_t>(node_piece_size + piece.room)) {
-        if (piece.stream >> 32 == static_cast<uint64_t>(getpid()))
+        if (piece.stream >> 32 == number)
             return true;
     }
     return false;
@@ -246,7 +257,7 @@ bool NodeFile::is_of_this_process() const
 int NodeFile::begin(const char* path, Stream& stream)
 {
     const uint32_t number = __atomic_add_fetch(&m_streams, 1, __ATOMIC_RELAXED);
-    stream = {static_cast<uint64_t>(getpid()) << 32 | number};
+    stream = {static_cast<uint64_t>(number_of_process()) << 32 | number};
     const char* const name = path + strlen(m_prefix) + 1;
     const iovec parts[3] = {{const_cast<char*>(name), strlen(name)}, {}, {}};
     return write(stream, static_cast<int64_t>(begin_of_stream), parts, Undisturbed());

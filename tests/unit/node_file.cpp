@@ -11,6 +11,7 @@
 #include "hdtrace/writer/output_file.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -249,6 +250,24 @@ TEST_F(InNodeFile, ProcessesOfARunJoin)
                          detail::is_being_written(file("2_0.info")));
         });
     EXPECT_EQ(open({"a", 0}), EBUSY); // this process wrote to it before, as under another program
+}
+
+// As in containers, in each of which the process has the same number.
+TEST_F(InNodeFile, ProcessesOfSeveralNamespacesJoin)
+{
+    const auto write_one = [this](const char* name) {
+        const bool is_apart = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+        const pid_t first = is_apart ? fork() : 0;
+        if (first == 0) {
+            OutputFile output;
+            const bool is_joined = open(of_run_a) == 0 && output.claim(file(name).c_str()) == 0;
+            _exit(!is_apart || (getpid() == 1 && is_joined) ? 0 : 1);
+        }
+        int status = 1;
+        _exit(waitpid(first, &status, 0) == first && status == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(write_one("0_0.info"), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(write_one("1_0.info"), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(InNodeFile, AnotherRunBeginsAnew)
