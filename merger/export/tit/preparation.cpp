@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "hdtrace/format/read_ahead.h"
+#include "hdtrace/matching/beginnings.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 #include "merger/export/processes.h"
@@ -90,8 +91,11 @@ UnmatchedOperations find_unmatched_operations(const Project& project, const Obje
             unmatched.receives.insert({message.destination, end.thread, end.probe_line});
         }
     });
+    const bool may_lack_calls = Beginnings(project).are_missing();
     CollectiveMatcher collectives(objects, [&](const Collective& collective) {
-        if (std::ranges::none_of(collective.calls, &CollectiveCall::has_failed))
+        const bool lacks_calls =
+            may_lack_calls && collective.calls.size() < collective.communicator->members.size();
+        if (!lacks_calls && std::ranges::none_of(collective.calls, &CollectiveCall::has_failed))
             return;
         for (const CollectiveCall& member : collective.calls)
             unmatched.collectives.insert({member.rank, member.thread, member.line});

@@ -8,6 +8,7 @@
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/for_each_position.h"
+#include "hdtrace/matching/beginnings.h"
 #include "merger/export/rank_calls.h"
 #include "merger/export/tit/message_counts.h"
 #include "merger/export/tit/renumbering.h"
@@ -164,7 +165,9 @@ std::unique_ptr<RunSummary> write_process_files(Replay replay, const TracesByRan
                                                 const OutputDirectory& directory)
 {
     auto summary = std::make_unique<RunSummary>();
-    if (!have_single_threads(traces) || !HopefulConversion(replay, traces, directory, *summary).run()) {
+    const bool lacks_calls = Beginnings(replay.project).are_missing();
+    if (lacks_calls || !have_single_threads(traces) ||
+        !HopefulConversion(replay, traces, directory, *summary).run()) {
         summary = std::make_unique<RunSummary>();
         replay.looks_up_receives = true;
         replay.unmatched = find_unmatched_operations(replay.project, replay.objects);

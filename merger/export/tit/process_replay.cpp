@@ -29,7 +29,7 @@ constexpr Verdict verdicts[] = {
     {Fate::dropped, "calls that failed"},
     {Fate::dropped, "calls in which the process ended"},
     {Fate::dropped, "messages whose other end the trace does not have"},
-    {Fate::dropped, "collective operations that failed in another process"},
+    {Fate::dropped, "collective operations that failed or are missing in another process"},
     {Fate::dropped, "receives that were cancelled or never completed"},
     {Fate::dropped, "tests that found nothing complete"},
     {Fate::approximated, "probes: the receives wait instead"},
