@@ -75,7 +75,8 @@ std::vector<const CollectiveCall*> members_of(const Collective& collective, Wait
 
 HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
     : m_project(with_clocks(std::move(project))), m_interval(inside_part(m_project->project, interval)),
-      m_states(std::in_place, m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
+      m_states(std::in_place, m_project->traces, all_of(m_project->project)),
+      m_beginnings(m_project->project), m_epochs(m_project->objects, m_beginnings),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
       m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
       m_topologies(m_project->objects), m_file_uses(*m_project, m_interval)
@@ -203,8 +204,18 @@ void HistoryReader::add_probes_of(const Message& message, StepId send)
         m_probes.erase(found);
 }
 
+void HistoryReader::mark(const Call& call)
+{
+    if (m_beginnings.are_missing())
+        m_beginnings.note(call);
+    else
+        EventVisitor::mark(call);
+}
+
 void HistoryReader::leave(const Call& call)
 {
+    if (m_beginnings.are_missing())
+        m_beginnings.note(call);
     if (call.state.is_unfinished() && !call.is_inside_call && call.facts.call_class != CallClass::other &&
         call.state.end > m_interval.begin && call.state.time < m_interval.end)
         ++m_unfinished;

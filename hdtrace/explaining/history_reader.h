@@ -78,6 +78,7 @@ class HistoryReader : EventVisitor {
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;
+    void mark(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
 
@@ -127,6 +128,7 @@ class HistoryReader : EventVisitor {
     Series<StartedNeed> m_started_needs;
     Series<StartedMember> m_started_members;
     std::map<Started, StepId> m_ends; ///< which call completed it
+    Beginnings m_beginnings;
     WindowEpochs m_epochs;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;

@@ -10,8 +10,6 @@ namespace hdtrace {
 
 void WindowEpochs::add(const Call& call, StepId step)
 {
-    if (m_beginnings.are_missing())
-        m_beginnings.note(call);
     if (call.facts.synchronisation == WindowSynchronisation::none || call.has_failed() ||
         call.state.is_unfinished())
         return;

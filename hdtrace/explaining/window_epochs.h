@@ -19,8 +19,11 @@ namespace hdtrace {
 /// Memory grows with the epochs.
 class WindowEpochs {
   public:
-    /// @p objects must outlive it.
-    explicit WindowEpochs(const ObjectTable& objects) : m_objects(objects), m_beginnings(objects.project()) {}
+    /// Both must outlive it; all calls must be told to @p beginnings.
+    WindowEpochs(const ObjectTable& objects, const Beginnings& beginnings)
+        : m_objects(objects), m_beginnings(beginnings)
+    {
+    }
 
     /// A call that has ended; of any kind.
     void add(const Call& call, StepId step);
@@ -54,7 +57,7 @@ class WindowEpochs {
                                    const History& history);
 
     const ObjectTable& m_objects;
-    Beginnings m_beginnings;
+    const Beginnings& m_beginnings;
     std::map<Access, Calls> m_calls;
     std::map<Member, std::vector<std::int64_t>> m_targets; ///< of the access epoch that an origin is in
     std::map<Member, std::vector<std::int64_t>> m_origins; ///< of the exposure epoch that a target is in

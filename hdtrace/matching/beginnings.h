@@ -25,7 +25,7 @@ class Beginnings {
     bool are_missing() const { return !m_missing.empty(); }
     bool is_missing(std::int64_t rank) const { return m_missing.contains(rank); }
 
-    /// A call that has ended. All have to be told, once each.
+    /// A call or a region that has ended, or a mark. All have to be told, once each.
     void note(const Call& call);
     /// From when on all calls of all threads of a process are there, in nanoseconds since the epoch. Nothing
     /// if it was not seen that it called MPI_Finalize. When all calls were told.
@@ -35,11 +35,15 @@ class Beginnings {
     using Thread = std::pair<std::int64_t, std::int64_t>; // rank and number
 
     bool has_begun_before(const Thread& thread, std::int64_t time) const;
+    void note_start(const Call& call, const Element& start);
 
     const Project& m_project;
     std::set<std::int64_t> m_missing;
     std::set<std::int64_t> m_finalized;
-    std::map<Thread, std::int64_t> m_first; ///< when the first call began that is there
+    std::map<Thread, std::int64_t> m_first;                     ///< when the first of it was that is there
+    std::set<std::pair<std::int64_t, std::int64_t>> m_prepared; ///< requests, by rank and rid
+    std::map<std::int64_t, std::int64_t>
+        m_unknown; ///< until when a process started what it had prepared before
 };
 
 } // namespace hdtrace

@@ -33,14 +33,6 @@ bool is_refused(const State& state)
            std::ranges::find(of_arguments, *error) != std::end(of_arguments);
 }
 
-/// Whether the members have called the same, and nobody in vain.
-bool are_one(const Collective& collective)
-{
-    return std::ranges::all_of(collective.calls, [&](const CollectiveCall& call) {
-        return !call.has_failed && call.name == collective.calls.front().name;
-    });
-}
-
 } // namespace
 
 std::vector<std::int64_t> sources_of(const CollectiveCall& call)
@@ -101,6 +93,14 @@ void CollectiveMatcher::leave(const Call& call)
         m_beginnings.note(call);
     else
         EventVisitor::leave(call);
+}
+
+void CollectiveMatcher::mark(const Call& call)
+{
+    if (m_beginnings.are_missing())
+        m_beginnings.note(call);
+    else
+        EventVisitor::mark(call);
 }
 
 void CollectiveMatcher::started(const Call& call, const Operation& operation)
@@ -215,26 +215,45 @@ void CollectiveMatcher::hand_out_first(Sequence& sequence)
     sequence.open.pop_front();
 }
 
-/// Nothing follows. What is prepared is numbered from the beginning, so nobody knows which that is.
-void CollectiveMatcher::hand_out_from_end(Sequence& sequence)
+/// Of how many operations the calls are known: all that follow the first which all members have, and which
+/// all have called by the same name. What is prepared is numbered from the beginning, so nobody knows which
+/// that is.
+std::size_t CollectiveMatcher::count_from_end(const Sequence& sequence) const
 {
     if (sequence.kept.size() < sequence.callers || sequence.object.prepared >= 0)
-        return;
-    std::size_t count = std::numeric_limits<std::size_t>::max();
-    for (auto& [rank, calls] : sequence.kept) {
+        return 0;
+    auto count = std::numeric_limits<std::ptrdiff_t>::max();
+    for (const auto& [rank, calls] : sequence.kept) {
         const auto from = m_beginnings.complete_from(rank);
-        std::erase_if(calls, [&](const CollectiveCall& call) { return !from || call.start < *from; });
-        count = std::min(count, calls.size());
+        const auto before = std::find_if(calls.rbegin(), calls.rend(), [&](const CollectiveCall& call) {
+            return !from || call.start < *from;
+        });
+        count = std::min(count, before - calls.rbegin());
     }
-    std::vector<Collective> found;
+    const std::vector<CollectiveCall>& model = sequence.kept.begin()->second;
+    const bool are_same = std::ranges::all_of(sequence.kept, [&](const auto& member) {
+        const auto is_same = [](const CollectiveCall& one, const CollectiveCall& other) {
+            return one.name == other.name && !other.has_failed;
+        };
+        return std::equal(model.end() - count, model.end(), member.second.end() - count, is_same);
+    });
+    return are_same ? static_cast<std::size_t>(count) : 0;
+}
+
+/// Nothing follows.
+void CollectiveMatcher::hand_out_from_end(Sequence& sequence)
+{
+    const std::size_t count = count_from_end(sequence);
+    for (auto& [rank, calls] : sequence.kept)
+        for (std::size_t i = 0; i + count < calls.size(); ++i)
+            m_on_collective({sequence.object, -1, {std::move(calls[i])}});
     for (std::size_t number = 0; number < count; ++number) {
-        Collective& collective = found.emplace_back(sequence.object, static_cast<std::int64_t>(number));
+        Collective collective{sequence.object, static_cast<std::int64_t>(number), {}};
         for (auto& [rank, calls] : sequence.kept)
             collective.calls.push_back(std::move(calls[calls.size() - count + number]));
         std::ranges::sort(collective.calls, {}, &CollectiveCall::start);
+        m_on_collective(collective);
     }
-    if (std::ranges::all_of(found, are_one))
-        std::ranges::for_each(found, m_on_collective);
 }
 
 /// Whether a call was removed from the first operation that failed and is another one than those of others.

@@ -49,7 +49,8 @@ struct CollectiveCall {
 std::vector<std::int64_t> sources_of(const CollectiveCall& call);
 
 struct Collective : CollectiveObject {
-    std::int64_t number = 0; ///< of the operation on this object, from 0; of starts it means nothing
+    /// Of the operation on this object, from 0; of starts it means nothing. -1 if it is not known.
+    std::int64_t number = 0;
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
@@ -69,8 +70,8 @@ std::set<std::int64_t> absent_ranks(const Collective& collective);
 /// grows with how far processes are apart. For one thread at a time.
 ///
 /// Where first calls of a member were given up for later ones (`--keep-last`) operations are counted from the
-/// end, in finish(), from 0 on, and memory grows with them. They are left out if nothing tells which calls
-/// belong together (beginnings.h), as where calls failed.
+/// end, in finish(), from 0 on, and memory grows with them. If nothing tells which calls belong together
+/// (beginnings.h), as where calls failed, each is handed out by itself, and so are the first ones.
 class CollectiveMatcher : public EventVisitor {
   public:
     using OnCollective = std::function<void(const Collective&)>;
@@ -82,6 +83,7 @@ class CollectiveMatcher : public EventVisitor {
 
     void joined(const Call& call) override { take(call); }
     void leave(const Call& call) override;
+    void mark(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
     /// The same. False of what takes part in nothing that is matched.
     bool take(const Call& call);
@@ -130,6 +132,7 @@ class CollectiveMatcher : public EventVisitor {
     static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);
     void hand_out_first(Sequence& sequence);
     void hand_out_from_end(Sequence& sequence);
+    std::size_t count_from_end(const Sequence& sequence) const;
     static bool remove_misfit(Sequence& sequence);
     static void remove_first_call(Sequence& sequence, std::int64_t rank);
     static bool is_excused(Sequence& sequence, const Collective& collective);

@@ -152,6 +152,20 @@ std::optional<std::size_t> place_of(const Receive& receive, const Channel& chann
 
 using Channels = std::map<ChannelKey, Channel>;
 
+/// A send or a receive of which nothing tells which message it was: what comes before it cannot be counted
+/// from the end.
+struct Doubt {
+    std::int64_t source = any;
+    std::int64_t tag = any;
+    std::int64_t time = 0;
+    bool is_send = false;
+
+    bool is_about(const ChannelKey& channel) const
+    {
+        return (source == any || source == channel.source) && (tag == any || tag == channel.tag);
+    }
+};
+
 struct Mailbox {
     Channels channels;
     /// Receives whose place is not known yet, and those behind them that have to wait for it.
@@ -160,6 +174,8 @@ struct Mailbox {
     /// Sends and receives of which nothing tells whether they were cancelled, or that failed: so many others
     /// may lack their other end.
     std::size_t doubtful = 0;
+    /// Where first calls are missing.
+    std::vector<Doubt> doubts;
 };
 
 // Keys and values stay where they are.
@@ -277,6 +293,8 @@ struct MessageMatcher::Matching {
     void place_waiting(const MailboxKey& key, Mailbox& mailbox, OpenReceives::iterator first);
     /// Where nothing follows: those that wait for a receive from anybody that was never completed.
     void place_rest(const MailboxKey& key, Mailbox& mailbox);
+    bool is_behind_doubt(const MailboxKey& key, const Mailbox& mailbox, const ChannelKey& channel,
+                         const Receive& receive) const;
     /// A receive of which it is known what it gets.
     void place(const MailboxKey& key, Mailbox& mailbox, const ChannelKey& channel, ReceivePointer receive);
     /// The channel, which is made if it does not exist.
@@ -294,8 +312,11 @@ struct MessageMatcher::Matching {
         return beginnings.are_missing() &&
                (beginnings.is_missing(destination) || beginnings.is_missing(source));
     }
-    /// The last of both ends, when nothing follows. The channel is of no use any more.
-    void report_from_end(const MailboxKey& key, Channels::value_type& channel) const;
+    /// The last of both ends, when nothing follows, and takes them out.
+    void report_from_end(const MailboxKey& key, const Mailbox& mailbox, Channels::value_type& channel) const;
+    /// From when on ends of a channel can be counted.
+    std::optional<std::int64_t> counted_from(std::int64_t rank, const Mailbox& mailbox,
+                                             const ChannelKey& channel, bool is_send) const;
     /// What has no other end.
     void report_rest(const MailboxKey& key, Mailbox& mailbox) const;
 
@@ -402,6 +423,8 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled ||
                              (completion.outcome == Outcome::failed && !was_too_small(completion, *taken));
     mailbox->second.doubtful += is_doubtful ? 1 : 0;
+    if (is_doubtful && beginnings.are_missing())
+        mailbox->second.doubts.push_back({taken->source, taken->tag, taken->end.time});
     if (completion.outcome == Outcome::failed) {
         taken->end.size = 0;
         taken->end.size_is_known = true;
@@ -459,6 +482,8 @@ void MessageMatcher::Matching::take(const SendingStep& step)
     auto& [key, mailbox] = mailbox_at(mailbox_of(step));
     if (step.what == SendingStep::What::in_doubt) {
         ++mailbox.doubtful;
+        if (beginnings.are_missing())
+            mailbox.doubts.push_back({step.source, step.tag, step.end.time, true});
         return;
     }
     const auto channel = channel_of(mailbox, {step.source, step.tag});
@@ -495,8 +520,9 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
 {
     const ChannelKey channel{call.integer("fromRank").value_or(any), call.integer("fromTag").value_or(any)};
     const auto found = probed.find({mailbox.first, channel});
+    const bool was_given_up = beginnings.is_missing(mailbox.first.destination) && call.has("mid");
     if (found == probed.end())
-        return receive(mailbox, call, end);
+        return was_given_up ? nullptr : receive(mailbox, call, end);
     auto& messages = found->second;
     const auto told = std::ranges::find(messages, call.integer("mid").value_or(-1), &ProbedMessage::mid);
     const auto fetched = told == messages.end() ? messages.begin() : told;
@@ -587,7 +613,15 @@ void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbo
         if (receive->is_resolved()) {
             const ChannelKey channel{receive->source, receive->tag};
             --told[channel];
-            place(key, mailbox, channel, std::move(receive));
+            if (is_behind_doubt(key, mailbox, channel, *receive))
+                got_nothing.push_back(std::move(receive));
+            else
+                place(key, mailbox, channel, std::move(receive));
+            continue;
+        }
+        if (beginnings.are_missing()) { // how much was sent tells nothing then
+            mailbox.doubts.push_back({receive->source, receive->tag, receive->end.time});
+            got_nothing.push_back(std::move(receive));
             continue;
         }
         if (const auto from = channel_with_more(mailbox, *receive, told))
@@ -596,6 +630,16 @@ void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbo
             got_nothing.push_back(std::move(receive));
     }
     mailbox.open = std::move(got_nothing);
+}
+
+/// And its channel is counted from the beginning.
+bool MessageMatcher::Matching::is_behind_doubt(const MailboxKey& key, const Mailbox& mailbox,
+                                               const ChannelKey& channel, const Receive& receive) const
+{
+    return !lacks_first(key.destination, channel.source) &&
+           std::ranges::any_of(mailbox.doubts, [&](const Doubt& doubt) {
+               return doubt.is_about(channel) && doubt.time < receive.end.time;
+           });
 }
 
 void MessageMatcher::Matching::place(const MailboxKey& key, Mailbox& mailbox, const ChannelKey& channel_key,
@@ -652,23 +696,38 @@ void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& c
                 std::move(receive)});
 }
 
-void MessageMatcher::Matching::report_from_end(const MailboxKey& key, Channels::value_type& channel) const
+std::optional<std::int64_t> MessageMatcher::Matching::counted_from(std::int64_t rank, const Mailbox& mailbox,
+                                                                   const ChannelKey& channel,
+                                                                   bool is_send) const
 {
-    const auto sent_from = beginnings.complete_from(channel.first.source);
-    const auto received_from = beginnings.complete_from(key.destination);
+    std::optional<std::int64_t> from = beginnings.complete_from(rank);
+    for (const Doubt& doubt : mailbox.doubts)
+        if (from && doubt.is_send == is_send && doubt.is_about(channel))
+            from = std::max(*from, doubt.time + 1);
+    return from;
+}
+
+void MessageMatcher::Matching::report_from_end(const MailboxKey& key, const Mailbox& mailbox,
+                                               Channels::value_type& channel) const
+{
+    const auto sent_from = counted_from(channel.first.source, mailbox, channel.first, true);
+    const auto received_from = counted_from(key.destination, mailbox, channel.first, false);
+    if (!sent_from || !received_from)
+        return;
     auto& [sends, receives] = channel.second;
-    if (sent_from && received_from) {
-        std::erase_if(sends, [&](const MessageEnd& send) { return send.time < *sent_from; });
-        std::erase_if(receives,
-                      [&](const ReceivePointer& receive) { return receive->end.time < *received_from; });
-        const std::size_t both = std::min(sends.size(), receives.size());
-        const auto first_send = sends.end() - static_cast<std::ptrdiff_t>(both);
-        const auto first_receive = receives.end() - static_cast<std::ptrdiff_t>(both);
-        for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(both); ++i)
-            if (first_receive[i]->is_over)
-                report(key, channel.first, std::move(first_send[i]), first_receive[i]->end);
+    const auto last_before = [](const auto& ends, auto is_before) {
+        return std::find_if(ends.rbegin(), ends.rend(), is_before) - ends.rbegin();
+    };
+    const auto count = std::min(
+        last_before(sends, [&](const MessageEnd& send) { return send.time < *sent_from; }),
+        last_before(receives, [&](const auto& receive) { return receive->end.time < *received_from; }));
+    for (std::ptrdiff_t i = count; i > 0; --i) {
+        const Receive& receive = **(receives.end() - i);
+        if (receive.is_over)
+            report(key, channel.first, std::move(*(sends.end() - i)), receive.end);
     }
-    channel.second = {};
+    sends.erase(sends.end() - count, sends.end());
+    receives.erase(receives.end() - count, receives.end());
 }
 
 void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailbox) const
@@ -689,15 +748,14 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailb
     for (auto& of_channel : mailbox.channels) {
         auto& [channel_key, channel] = of_channel;
         if (lacks_first(key.destination, channel_key.source))
-            report_from_end(key, of_channel);
+            report_from_end(key, mailbox, of_channel);
         for (const MessageEnd& send : channel.sends)
             report_end(channel_key, send, {});
         for (const ReceivePointer& receive : channel.receives)
             report_receive(*receive);
     }
     for (const ReceivePointer& receive : mailbox.open)
-        if (!beginnings.are_missing())
-            report_receive(*receive);
+        report_receive(*receive);
 }
 
 MessageMatcher::MessageMatcher(const ObjectTable& objects, OnMessage on_message)
@@ -725,6 +783,14 @@ void MessageMatcher::leave(const Call& call)
         m_matching->beginnings.note(call);
     if (call.facts.probes == ProbeKind::takes)
         m_matching->take_probe(call);
+}
+
+void MessageMatcher::mark(const Call& call)
+{
+    if (m_matching->beginnings.are_missing())
+        m_matching->beginnings.note(call);
+    else
+        EventVisitor::mark(call);
 }
 
 void MessageMatcher::leave_elsewhere(IsElsewhere elsewhere, OnStep on_step)

@@ -91,8 +91,8 @@ struct SendingStep {
 /// too large (`MPI_ERR_TRUNCATE`). For one thread at a time.
 ///
 /// To and from processes whose first calls were given up for later ones (`--keep-last`) messages are counted
-/// from the end, in finish(), and memory grows with them. They are left out if nothing tells which belong
-/// together (beginnings.h), and so is what has no other end.
+/// from the end, in finish(), and memory grows with them. If nothing tells which belong together
+/// (beginnings.h), both ends are handed out by themselves, and so are those whose other end was given up.
 class MessageMatcher : public EventVisitor {
   public:
     using OnMessage = std::function<void(const Message&)>;
@@ -107,6 +107,7 @@ class MessageMatcher : public EventVisitor {
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
     void leave(const Call& call) override;
+    void mark(const Call& call) override;
 
     /// Hands out what has no other end, by communicator, destination, source and tag.
     void finish();

@@ -136,14 +136,14 @@ TEST(MessageMatcher, CountsFromTheEndWhereFirstCallsAreMissing)
                           {1, "Recv fromRank=0 fromTag=5 cid=0"},
                           {0, "Finalize"},
                           {1, "Finalize"}}),
-              (Matches{"3->4"}));
+              (Matches{"3->4", "-->1", "-->2"}));
     EXPECT_EQ(match_ends({{1, "Send toRank=0 toTag=5 cid=0"},
                           {1, "Send toRank=0 toTag=5 cid=0"},
                           {0, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=7"},
                           {0, "Wait For rid=7 fromRank=1 fromTag=5 size=4"},
                           {0, "Finalize"},
                           {1, "Finalize"}}),
-              (Matches{"2->3"}));
+              (Matches{"2->3", "1->-"}));
     EXPECT_EQ(match_ends({{1, "Send toRank=3 toTag=5 cid=0"},
                           {3, "Recv fromRank=1 fromTag=5 cid=0"},
                           {3, "Recv fromRank=1 fromTag=5 cid=0"}}),
@@ -157,13 +157,76 @@ TEST(MessageMatcher, DoesNotGuessWhatBelongsTogetherWhereFirstCallsAreMissing)
                           {0, "Send toRank=1 toTag=5 cid=0"},
                           {1, "Recv fromRank=0 fromTag=5 cid=0"},
                           {0, "Finalize"}}),
-              (Matches{}))
+              (Matches{"2->-", "-->1", "-->3"}))
         << "what is behind it may have been on its way when process 1 ended";
     EXPECT_EQ(match_ends({{2, "Isend toRank=0 toTag=5 cid=0 rid=1"},
                           {2, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=2"},
                           {0, "Finalize"},
                           {2, "Finalize"}}),
-              (Matches{}));
+              (Matches{"1->-", "-->2"}));
+}
+
+TEST(MessageMatcher, CountsNothingBeforeWhatNobodyKnowsWhereFirstCallsAreMissing)
+{
+    EXPECT_EQ(match_ends({{0, "Send toRank=1 toTag=5 cid=0"},
+                          {0, "Start rid=9 initRid=0"},
+                          {0, "Send toRank=1 toTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {1, "Recv fromRank=0 fromTag=5 cid=0"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}}),
+              (Matches{"3->6", "1->-", "-->4", "-->5"}))
+        << "what is started was prepared before";
+    EXPECT_EQ(match_ends({{1, "Send toRank=0 toTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {0, "Mrecv fromRank=1 fromTag=5 cid=0 mid=7"},
+                          {0, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}}),
+              (Matches{"2->4", "1->-"}))
+        << "the probe came before all that is there";
+    EXPECT_EQ(match_ends({{0, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {0, "Irecv fromRank=-1 fromTag=5 cid=0 rid=1"},
+                          {0, "Request_free rid=1"},
+                          {0, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}}),
+              (Matches{"6->4", "5->-", "-->1", "-->2"}))
+        << "it may have got any of them";
+    EXPECT_EQ(match_ends({{0, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {0, "Irecv fromRank=1 fromTag=5 cid=0 rid=1"},
+                          {0, "Cancel rid=1"},
+                          {0, "Request_free rid=1"},
+                          {0, "Recv fromRank=1 fromTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {1, "Send toRank=0 toTag=5 cid=0"},
+                          {0, "Finalize"},
+                          {1, "Finalize"}})
+                  .front(),
+              "7->5")
+        << "nor is it known whether it was cancelled";
+}
+
+TEST(MessageMatcher, KnowsBeginningsOfThreadsThatOnlyMark)
+{
+    Project project = two_communicators();
+    project.run.facts = {{{"Bound", {{"name", "keep-last"}, {"value", "2M"}}}, {{0, 0}}}};
+    const ObjectTable objects(project);
+    Matches found;
+    MessageMatcher matcher(objects, [&](const Message& message) { found.push_back(lines_of(message)); });
+    EventWalk walk({&matcher});
+    State mark = call("Event name=Here kind=mark", 3);
+    mark.is_event = true;
+    walk.add({"", 0, 0, {}}, call("Send toRank=1 toTag=5 cid=0", 1));
+    walk.add({"", 1, 0, {}}, call("Recv fromRank=0 fromTag=5 cid=0", 2));
+    walk.add({"", 0, 1, {}}, mark);
+    walk.add({"", 0, 0, {}}, call("Finalize", 4));
+    walk.add({"", 1, 0, {}}, call("Finalize", 5));
+    matcher.finish();
+    EXPECT_EQ(found, (Matches{"1->-", "-->2"})) << "the thread may have sent another one before the mark";
 }
 
 TEST(MessageMatcher, KnowsThatEachThreadHasAnotherBeginning)
@@ -177,8 +240,10 @@ TEST(MessageMatcher, KnowsThatEachThreadHasAnotherBeginning)
                                                {1, "Recv fromRank=0 fromTag=5 cid=0"},
                                                {0, "Finalize"},
                                                {1, "Finalize"}};
-    EXPECT_EQ(match_ends(calls, 5), (Matches{"2->6", "3->7"})) << "the first one may have been the second";
-    EXPECT_EQ(match_ends(calls, 20), (Matches{"1->5", "2->6", "3->7"})) << "it has called nothing before";
+    EXPECT_EQ(match_ends(calls, 5), (Matches{"2->6", "3->7", "1->-", "-->4", "-->5"}))
+        << "the first one may have been the second";
+    EXPECT_EQ(match_ends(calls, 20), (Matches{"1->5", "2->6", "3->7", "-->4"}))
+        << "it has called nothing before";
 }
 
 TEST(MessageMatcher, KnowsThatAReceiveFromAnybodyWhoseRequestIsFreedGetsAMessage)
