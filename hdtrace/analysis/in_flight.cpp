@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "hdtrace/analysis/fatal_signals.h"
 #include "hdtrace/calls/special_ranks.h"
@@ -35,6 +36,15 @@ bool has_taken_message(const Call& call)
 {
     return call.facts.probes == ProbeKind::takes && !call.has_failed() && call.state.integer("flag") != 0 &&
            is_partner(call.state.integer("fromRank")) && call.state.has("fromTag");
+}
+
+/// Whether all that a call does, with what is inside it, is to complete what others have started.
+bool only_completes(const Call& call)
+{
+    const CallFacts& facts = call.facts;
+    const bool completes = facts.progress == CallProgress::waits || facts.progress == CallProgress::tests;
+    return completes && facts.collective == CollectiveKind::none && call.nesting == 0 &&
+           std::ranges::all_of(call.state.nested, &State::is_event);
 }
 
 /// Whether a call returns only when all members have called (MPI 4.0, 6.3), also because it needs data of
@@ -118,6 +128,7 @@ const InFlight::Begun& InFlight::begin(const TraceFile& trace, State& state)
     set_lines(begun.state, number);
     begun.lasts = true;
     begun.joined = 0;
+    begun.completed_by.clear();
     if (begun.connected.use_count() != 1)
         begun.connected = std::make_shared<Connected>();
     begun.connected->open = 0;
@@ -142,6 +153,8 @@ void InFlight::end(std::int64_t number)
     Begun& begun = m_begun.at(number);
     const State& state = begun.state;
     m_walk.end(*begun.trace, state);
+    for (const auto& [start, count] : std::exchange(m_over, {}))
+        close(start, count);
     for (const State& nested : state.nested)
         if (nested.is_event)
             add_event(*begun.trace, nested);
@@ -285,14 +298,18 @@ std::int64_t InFlight::ends_of(const Operation& operation) const
     return m_matches ? message_ends(operation) : 0;
 }
 
-// Of what was cancelled the matcher reports no message.
+// Of what was cancelled the matcher reports no message. Of others it may only do so now, behind this.
 void InFlight::completed(const Call& call, const Completion& completion)
 {
     const Operation* const operation = completion.operation;
     if (!operation || operation->rid < 0)
         return;
-    connect(operation->line, call.state.line);
-    close(operation->line, completion.outcome == Outcome::cancelled ? 1 + ends_of(*operation) : 1);
+    if (only_completes(call))
+        keep_completing(operation->line, call.state.line);
+    else
+        connect(operation->line, call.state.line);
+    m_over.emplace_back(operation->line,
+                        completion.outcome == Outcome::cancelled ? 1 + ends_of(*operation) : 1);
 }
 
 void InFlight::add(const Message& message)
@@ -361,7 +378,25 @@ void InFlight::drop_if_over(Connected& connected)
 {
     if (connected.open == 0 && connected.lasting == 0)
         for (const std::int64_t one : connected.calls)
-            m_spare.add(m_begun.extract(one));
+            drop(one);
+}
+
+void InFlight::drop(std::int64_t number)
+{
+    Calls::node_type node = m_begun.extract(number);
+    for (const std::int64_t completing : node.mapped().completed_by)
+        close(completing);
+    m_spare.add(std::move(node));
+}
+
+// What a call completes is not connected by it: a program that always has something in flight, which it
+// completes together with what came before, would connect the whole run.
+void InFlight::keep_completing(std::int64_t start, std::int64_t completing)
+{
+    if (const auto begun = m_begun.find(start); begun != m_begun.end()) {
+        begun->second.completed_by.push_back(completing);
+        open(completing);
+    }
 }
 
 void InFlight::connect(std::int64_t number, std::int64_t other)

@@ -71,7 +71,8 @@ struct Pending {
 /// completed, messages that are not received, collective calls that others have not made, files and windows
 /// that are open, requests that are prepared, regions that are not left. With each call comes what belongs to
 /// it otherwise: of a `Sendrecv` of which the message is still on its way also the call that sent what it has
-/// received, and of an `Irecv` the call that completed it. Memory grows with what is in flight.
+/// received, and of an `Irecv` the call that completed it, which may name others that are over. Memory grows
+/// with what is in flight.
 class InFlight : EventVisitor {
   public:
     /// Throws OpenError, ReadError. @p start: what was before the first state that will be told.
@@ -105,7 +106,8 @@ class InFlight : EventVisitor {
         State state; ///< its line, and those of what is inside it, are its number here
         std::int64_t line = 0;
         bool lasts = false;
-        std::int64_t joined = 0; ///< collective operations that are not complete
+        std::int64_t joined = 0;                ///< collective operations that are not complete
+        std::vector<std::int64_t> completed_by; ///< calls that it keeps, and that are not connected with it
         std::shared_ptr<Connected> connected;
     };
     using Calls = std::map<std::int64_t, Begun>;                         // by number
@@ -136,7 +138,9 @@ class InFlight : EventVisitor {
     std::int64_t ends_of(const Operation& operation) const;
     void open(std::int64_t number, std::int64_t count = 1);
     void close(std::int64_t number, std::int64_t count = 1);
+    void keep_completing(std::int64_t start, std::int64_t completing);
     void drop_if_over(Connected& connected);
+    void drop(std::int64_t number);
     bool has_ended(const CollectiveCall& call) const;
     void connect(std::int64_t number, std::int64_t other);
 
@@ -168,8 +172,10 @@ class InFlight : EventVisitor {
     std::set<std::pair<std::int64_t, std::int64_t>> m_lasting; ///< by the end: numbers
     std::map<ObjectId, std::int64_t> m_makers;                 ///< numbers of calls that made objects
     std::map<ObjectId, std::vector<std::int64_t>> m_starts;    ///< of prepared requests, as far as in flight
-    std::vector<Message> m_unreceived;                         ///< once it is asked what is pending
-    std::vector<Collective> m_incomplete;                      ///< likewise
+    /// What the call that ends completes: numbers, and how much is over by it.
+    std::vector<std::pair<std::int64_t, std::int64_t>> m_over;
+    std::vector<Message> m_unreceived;    ///< once it is asked what is pending
+    std::vector<Collective> m_incomplete; ///< likewise
     bool m_is_asked = false;
 };
 

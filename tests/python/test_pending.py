@@ -150,6 +150,30 @@ def test_a_part_of_a_run_has_the_calls_that_opened_its_files(project, tmp_path):
         assert [(call.rank, call.name) for call in part.calls(call_class="file") if call.time < ORIGIN + 9 * SECOND] == [(0, "File_open"), (1, "File_open")]
 
 
+# Each Waitall waits for what is received in its iteration, and for what was sent in the one before.
+def test_sends_that_are_completed_later_connect_no_iterations(tmp_path):
+    def iteration(number):
+        moment, receive = 1 + 3 * number, 2 * number + 1
+        message = "toRank='0' toTag='5' cid='0' size='4' count='1' tid='0'"
+        completed = "".join(f"<For rid='{rid}'{said} />" for rid, said in ((receive, " fromRank='0' fromTag='5' size='4'"), (receive - 1, "")) if rid)
+        return (
+            call("Irecv", moment, moment, f"{message.replace('to', 'from')} rid='{receive}'")
+            + call("Isend", moment + 1, moment + 1, f"{message} rid='{receive + 1}'")
+            + f"<Waitall time='{moment + 2}.0' end='{moment + 2}.5' >{completed}</Waitall>\n"
+        )
+
+    path = write_project(tmp_path, call("Init", 0, 1) + "".join(map(iteration, range(100))))
+    for number in (9, 90):
+        moment = 4 + 3 * number - 0.25  # behind the Waitall
+        with hdtrace.open(path) as project:
+            assert [(one.call.name, (one.call.time - ORIGIN) / SECOND) for one in at(project, moment).requests] == [("Isend", moment - 1.75)]
+            project.extract(tmp_path / f"behind{number}", interval=(ORIGIN + int(moment * SECOND), None))
+        with hdtrace.open(tmp_path / f"behind{number}") as part:
+            assert [one.name for one in part.calls() if one.time < ORIGIN + moment * SECOND] == ["Irecv", "Isend", "Waitall"]
+            assert len(list(part.messages())) == 100 - number
+            assert part.checker().read(1000) == []
+
+
 def test_a_call_in_which_a_process_died_lasts(tmp_path):
     trace = call("Init", 0, 1) + "<Recv fromRank='1' fromTag='3' cid='0' unfinished='1' time='2.0' end='3.0' />\n"
     path = write_project(tmp_path, trace, call("Init", 0, 1) + "".join(call("Wtime", time, time) for time in range(4, 40)) + call("Finalize", 41, 42))
