@@ -29,10 +29,9 @@ std::string clean(const std::string& path)
 }
 
 /// Of a directory that would not get its place nothing need be written.
-std::string free_place(const std::string& path)
+std::string free_place(std::string place)
 {
     std::error_code ignored;
-    std::string place = clean(path);
     if (fs::exists(fs::symlink_status(place, ignored)))
         throw tools::FileError(place, EEXIST);
     return place;
@@ -40,8 +39,8 @@ std::string free_place(const std::string& path)
 
 } // namespace
 
-OutputDirectory::OutputDirectory(const std::string& path)
-    : m_directory(free_place(path),
+OutputDirectory::OutputDirectory(const std::string& path, Place place)
+    : m_directory(place == Place::has_to_be_free ? free_place(clean(path)) : clean(path),
                   [](char* name) { return mkdtemp(name) != nullptr && chmod(name, usual_mode()) == 0; })
 {
 }

@@ -14,8 +14,11 @@ namespace hdtrace::exporter {
 /// Without commit() nothing stays.
 class OutputDirectory {
   public:
-    /// Throws tools::FileError, also if anything is there.
-    explicit OutputDirectory(const std::string& path);
+    /// Where only files are wanted for which others have places, something may have the directory's own.
+    enum class Place { has_to_be_free, may_be_taken };
+
+    /// Throws tools::FileError, also if anything has a place that has to be free.
+    explicit OutputDirectory(const std::string& path, Place place = Place::has_to_be_free);
 
     /// Where the directory will be, from the root on.
     std::filesystem::path path() const { return m_directory.place(); }

@@ -63,7 +63,7 @@ tools::ExitCode run(const CommandLine& command)
     exporter::check_options(source, command.options);
     keep_private(command);
     tools::ProgressLine progress(tool, !command.quiet);
-    const exporter::OutputDirectory directory(command.output);
+    const exporter::OutputDirectory directory(command.output, exporter::OutputDirectory::Place::may_be_taken);
     const std::string program = std::filesystem::path(command.output).stem().string();
     Traces traces(directory, program, file_base_of(command.output));
     exporter::Account account;
