@@ -45,7 +45,7 @@ class Items {
     const char* const m_items;
     const int64_t m_count;
     int64_t m_begin = 0, m_end = 0; // which ones are in the block
-    char m_block[4096];
+    char m_block[512];              // a signal handler's stack may be small
 };
 
 // Appends to memory that has an end.
