@@ -204,18 +204,8 @@ void HistoryReader::add_probes_of(const Message& message, StepId send)
         m_probes.erase(found);
 }
 
-void HistoryReader::mark(const Call& call)
-{
-    if (m_beginnings.are_missing())
-        m_beginnings.note(call);
-    else
-        EventVisitor::mark(call);
-}
-
 void HistoryReader::leave(const Call& call)
 {
-    if (m_beginnings.are_missing())
-        m_beginnings.note(call);
     if (call.state.is_unfinished() && !call.is_inside_call && call.facts.call_class != CallClass::other &&
         call.state.end > m_interval.begin && call.state.time < m_interval.end)
         ++m_unfinished;

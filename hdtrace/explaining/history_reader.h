@@ -78,7 +78,6 @@ class HistoryReader : EventVisitor {
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;
-    void mark(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
 
@@ -134,7 +133,7 @@ class HistoryReader : EventVisitor {
     CollectiveMatcher m_collectives;
     Topologies m_topologies;
     FileUses m_file_uses;
-    EventWalk m_walk{this, &m_messages, &m_collectives, &m_topologies, &m_file_uses};
+    EventWalk m_walk{this, &m_beginnings, &m_messages, &m_collectives, &m_topologies, &m_file_uses};
 };
 
 } // namespace hdtrace

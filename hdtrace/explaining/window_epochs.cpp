@@ -89,8 +89,12 @@ void WindowEpochs::add_flush(const Call& call, const Window* window, StepId step
 
 void WindowEpochs::add_needs(History& history) const
 {
-    for (const auto& [access, calls] : m_calls)
-        add_needs_of(from_same_epoch(access, calls, history), history);
+    for (const auto& [access, calls] : m_calls) {
+        if (m_beginnings.is_missing(std::get<1>(access), std::get<2>(access)))
+            add_needs_of(from_same_epoch(access, calls, history), history);
+        else
+            add_needs_of(calls, history);
+    }
     for (const auto& [target, locks] : m_locks)
         add_needs_of(locks, history);
 }
@@ -100,8 +104,6 @@ WindowEpochs::Calls WindowEpochs::from_same_epoch(const Access& access, const Ca
                                                   const History& history) const
 {
     const auto& [window, origin, target] = access;
-    if (!m_beginnings.is_missing(origin) && !m_beginnings.is_missing(target))
-        return calls;
     const auto accessed_from = m_beginnings.complete_from(origin);
     const auto exposed_from = m_beginnings.complete_from(target);
     if (!accessed_from || !exposed_from)

@@ -90,7 +90,7 @@ bool CollectiveMatcher::take(const Call& call)
 void CollectiveMatcher::leave(const Call& call)
 {
     if (m_beginnings.are_missing())
-        m_beginnings.note(call);
+        m_beginnings.leave(call);
     else
         EventVisitor::leave(call);
 }
@@ -98,7 +98,7 @@ void CollectiveMatcher::leave(const Call& call)
 void CollectiveMatcher::mark(const Call& call)
 {
     if (m_beginnings.are_missing())
-        m_beginnings.note(call);
+        m_beginnings.mark(call);
     else
         EventVisitor::mark(call);
 }

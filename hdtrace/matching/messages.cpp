@@ -108,6 +108,11 @@ struct ChannelKey {
     auto operator<=>(const ChannelKey&) const = default;
 };
 
+bool fits(std::int64_t wanted, std::int64_t present)
+{
+    return wanted == any || wanted == present;
+}
+
 struct Receive;
 using ReceivePointer = std::shared_ptr<Receive>;
 using OpenReceives = std::list<ReceivePointer>; // as they were started
@@ -127,7 +132,7 @@ struct Receive {
     bool is_resolved() const { return (source != any && tag != any) || (is_over && !is_freed); }
     bool may_get(std::int64_t from, std::int64_t with_tag) const
     {
-        return (source == any || source == from) && (tag == any || tag == with_tag);
+        return fits(source, from) && fits(tag, with_tag);
     }
 };
 
@@ -162,7 +167,7 @@ struct Doubt {
 
     bool is_about(const ChannelKey& channel) const
     {
-        return (source == any || source == channel.source) && (tag == any || tag == channel.tag);
+        return fits(source, channel.source) && fits(tag, channel.tag);
     }
 };
 
@@ -306,12 +311,6 @@ struct MessageMatcher::Matching {
     void remove_if_empty(Mailbox& mailbox, Channels::iterator channel);
     void report(const MailboxKey& key, const ChannelKey& channel, std::optional<MessageEnd> send,
                 std::optional<MessageEnd> receive) const;
-    /// Whether first messages of a channel are missing, so that nobody knows which belong together.
-    bool lacks_first(std::int64_t destination, std::int64_t source) const
-    {
-        return beginnings.are_missing() &&
-               (beginnings.is_missing(destination) || beginnings.is_missing(source));
-    }
     /// The last of both ends, when nothing follows, and takes them out.
     void report_from_end(const MailboxKey& key, const Mailbox& mailbox, Channels::value_type& channel) const;
     /// From when on ends of a channel can be counted.
@@ -636,7 +635,7 @@ void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbo
 bool MessageMatcher::Matching::is_behind_doubt(const MailboxKey& key, const Mailbox& mailbox,
                                                const ChannelKey& channel, const Receive& receive) const
 {
-    return !lacks_first(key.destination, channel.source) &&
+    return !beginnings.is_missing(key.destination, channel.source) &&
            std::ranges::any_of(mailbox.doubts, [&](const Doubt& doubt) {
                return doubt.is_about(channel) && doubt.time < receive.end.time;
            });
@@ -665,7 +664,7 @@ bool MessageMatcher::Matching::report_at(const MailboxKey& key, Channels::value_
 {
     auto& [sends, receives] = channel.second;
     if (place >= sends.size() || place >= receives.size() || !receives[place]->is_over ||
-        lacks_first(key.destination, channel.first.source))
+        beginnings.is_missing(key.destination, channel.first.source))
         return false;
     const auto at = static_cast<std::ptrdiff_t>(place);
     report(key, channel.first, std::move(sends[place]), receives[place]->end);
@@ -747,7 +746,7 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailb
     };
     for (auto& of_channel : mailbox.channels) {
         auto& [channel_key, channel] = of_channel;
-        if (lacks_first(key.destination, channel_key.source))
+        if (beginnings.is_missing(key.destination, channel_key.source))
             report_from_end(key, mailbox, of_channel);
         for (const MessageEnd& send : channel.sends)
             report_end(channel_key, send, {});
@@ -780,7 +779,7 @@ void MessageMatcher::completed(const Call&, const Completion& completion)
 void MessageMatcher::leave(const Call& call)
 {
     if (m_matching->beginnings.are_missing())
-        m_matching->beginnings.note(call);
+        m_matching->beginnings.leave(call);
     if (call.facts.probes == ProbeKind::takes)
         m_matching->take_probe(call);
 }
@@ -788,7 +787,7 @@ void MessageMatcher::leave(const Call& call)
 void MessageMatcher::mark(const Call& call)
 {
     if (m_matching->beginnings.are_missing())
-        m_matching->beginnings.note(call);
+        m_matching->beginnings.mark(call);
     else
         EventVisitor::mark(call);
 }
