@@ -217,7 +217,7 @@ TEST_F(ArgumentsInMemory, ThatHaveNoNumberAreCopiedManyAtOnce)
     copies_from_program = 0;
     EXPECT_EQ(saved_with_children(items),
               "<Wait count='100000' T unfinished='1' ><Pending rid='2' /></Wait>\n");
-    EXPECT_LT(copies_from_program, 1000);
+    EXPECT_LT(copies_from_program, 10'000); // a block of few items fits on any stack
 }
 
 TEST_F(ArgumentsInMemory, KnowHowManyEqualItemsComeBefore)
