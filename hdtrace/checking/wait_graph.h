@@ -10,9 +10,10 @@
 
 namespace hdtrace {
 
-/// What has to happen before a process goes on: something that all of these processes do, or any of them.
+/// What has to happen before a process goes on: something that all of these processes do, or any of them, or
+/// some of them, of which nobody knows which: it may be any.
 struct WaitCondition {
-    enum class Of { all, any };
+    enum class Of { all, any, some };
 
     Of of = Of::all;
     SharedRanks ranks;        ///< of nobody: it is fulfilled

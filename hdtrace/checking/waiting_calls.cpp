@@ -10,6 +10,8 @@
 namespace hdtrace {
 namespace {
 
+constexpr std::ptrdiff_t most_needed =
+    64; // that are named; without the others at most a deadlock is not seen
 constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
 constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up sooner, perhaps
 // Outside of MPI for a poll: not more if nothing else is done, and more only if something is.
@@ -62,6 +64,11 @@ bool asks_again(const State& unfinished, const State& question)
 bool is_same_question(const State& one, const State& other)
 {
     return one.name == other.name && one.attributes == other.attributes && one.children == other.children;
+}
+
+std::int64_t root_of(const Element& call)
+{
+    return call.integer("rootRank").value_or(proc_null);
 }
 
 Wait only(WaitCondition condition)
@@ -183,13 +190,17 @@ void WaitingCalls::joined(const Call& call)
     const std::int64_t number = m_calls[{*object, call.trace.rank}]++;
     const auto rid = call.state.integer("rid");
     if (rid && call.facts.progress != CallProgress::prepares)
-        m_collectives[{call.trace.rank, *rid}] = {*object, number};
+        m_collectives.insert_or_assign({call.trace.rank, *rid},
+                                       Joined{{*object, number}, call.facts.collective, root_of(call.state)});
 }
 
 void WaitingCalls::started(const Call& /*call*/, const Operation& operation)
 {
     if (const auto starts = m_collective_objects.of_start(operation))
-        m_collectives[{operation.rank, operation.rid}] = {*starts, m_calls[{*starts, operation.rank}]++};
+        m_collectives.insert_or_assign({operation.rank, operation.rid},
+                                       Joined{{*starts, m_calls[{*starts, operation.rank}]++},
+                                              operation.facts->collective,
+                                              root_of(*operation.call)});
 }
 
 void WaitingCalls::completed(const Call& call, const Completion& completion)
@@ -254,7 +265,8 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const Shar
     if (facts.progress != CallProgress::blocking && facts.probes == ProbeKind::none)
         return {};
     if (call.object)
-        return only(condition_of(rank, Place{*call.object, calls_of(*call.object, rank) - 1}));
+        return only(condition_of(
+            rank, {{*call.object, calls_of(*call.object, rank) - 1}, facts.collective, root_of(call.state)}));
     if (facts.synchronisation != WindowSynchronisation::none)
         return m_epochs.wait_of(rank, call.state, facts);
     if (facts.members == CollectiveMembers::group)
@@ -312,7 +324,8 @@ WaitCondition WaitingCalls::condition_of(const OpenEnd& end, bool is_send)
         return {WaitCondition::Of::all, {end.destination}};
     if (end.source != any_rank)
         return {WaitCondition::Of::all, {end.source}};
-    if (!end.communicator)
+    // Whoever has no trace may send.
+    if (!end.communicator || !end.communicator->is_traced())
         return {};
     return {WaitCondition::Of::any, senders_to(*end.communicator, end.destination), end.destination};
 }
@@ -330,19 +343,68 @@ const SharedRanks& WaitingCalls::senders_to(const Communicator& communicator, st
     return senders->second;
 }
 
-/// All members that have not called it, and who lacks on the other side.
-WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined)
 {
-    const CollectiveObject& object = place.first;
+    const CollectiveObject& object = joined.place.first;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return {};
-    const auto [missing, is_new] = m_missing.try_emplace(place);
+    return condition_of(rank, joined, missing_of(joined.place));
+}
+
+/// Whose data it needs (MPI 4.1, 6.1): without them it can't end, whatever the library does. Once they are
+/// there, it may wait for any other member that is missing.
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined, const Missing& missing)
+{
+    const Communicator& communicator = *joined.place.first.communicator;
+    const Communicator::Member* const own = communicator.member(rank);
+    SharedRanks::Ranks needed;
+    switch (joined.kind) {
+    case CollectiveKind::one_to_all:
+        if (joined.root <= other_world)
+            return {};
+        if (joined.root != rank && missing.ranks->contains(joined.root))
+            needed.insert(joined.root);
+        break;
+    case CollectiveKind::all_to_one:
+        if (joined.root == rank)
+            return {WaitCondition::Of::all, missing.ranks, rank};
+        break;
+    case CollectiveKind::scan: {
+        const auto end = std::ranges::lower_bound(missing.in_order, own ? own->local : 0, {},
+                                                  &Communicator::Member::local);
+        for (auto lower = std::max(missing.in_order.begin(), end - most_needed); lower != end; ++lower)
+            needed.insert((*lower)->global);
+        break;
+    }
+    case CollectiveKind::neighbourhood:
+        break;
+    default:
+        // Of an inter-communicator's own side it needs nothing.
+        if (!communicator.is_inter() || joined.kind == CollectiveKind::object)
+            return {WaitCondition::Of::all, missing.ranks, rank};
+    }
+    if (!needed.empty())
+        return {WaitCondition::Of::all, std::move(needed)};
+    if (!communicator.is_traced())
+        return {};
+    return {WaitCondition::Of::some, missing.ranks, rank};
+}
+
+/// And who lacks on the other side.
+const WaitingCalls::Missing& WaitingCalls::missing_of(const Place& place)
+{
+    const auto [found, is_new] = m_missing.try_emplace(place);
+    Missing& missing = found->second;
     if (is_new) {
         SharedRanks::Ranks ranks = missing_at(place);
+        for (const Communicator::Member& member : place.first.communicator->members)
+            if (ranks.contains(member.global))
+                missing.in_order.push_back(&member);
+        std::ranges::sort(missing.in_order, {}, &Communicator::Member::local);
         add_other_side(place, ranks);
-        missing->second = std::move(ranks);
+        missing.ranks = std::move(ranks);
     }
-    return {WaitCondition::Of::all, missing->second, rank};
+    return missing;
 }
 
 SharedRanks::Ranks WaitingCalls::missing_at(const Place& place) const

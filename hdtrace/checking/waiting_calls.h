@@ -102,6 +102,17 @@ class WaitingCalls : public EventVisitor {
     using PendingById = std::map<RequestId, const Operation*>;
     using MemberId = std::pair<CollectiveObject, std::int64_t>; // and rank
     using Place = std::pair<CollectiveObject, std::int64_t>;    // of an operation: its number
+    /// A process's part of a collective operation.
+    struct Joined {
+        Place place;
+        CollectiveKind kind;
+        std::int64_t root; ///< if the operation has one
+    };
+    /// Members that have not called what others are in: all of them, and in the order of the communicator.
+    struct Missing {
+        SharedRanks ranks;
+        std::vector<const Communicator::Member*> in_order;
+    };
     /// And the side that the receiver is of.
     using Senders = std::pair<const Communicator*, std::optional<std::int64_t>>;
 
@@ -116,7 +127,9 @@ class WaitingCalls : public EventVisitor {
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call);
     WaitCondition condition_of(std::int64_t rank, std::int64_t rid);
     WaitCondition condition_of(const OpenEnd& end, bool is_send);
-    WaitCondition condition_of(std::int64_t rank, const Place& place);
+    WaitCondition condition_of(std::int64_t rank, const Joined& joined);
+    static WaitCondition condition_of(std::int64_t rank, const Joined& joined, const Missing& missing);
+    const Missing& missing_of(const Place& place);
     SharedRanks::Ranks missing_at(const Place& place) const;
     void add_other_side(const Place& place, SharedRanks::Ranks& missing) const;
     const SharedRanks& senders_to(const Communicator& communicator, std::int64_t rank);
@@ -133,7 +146,7 @@ class WaitingCalls : public EventVisitor {
     std::unordered_map<std::int64_t, std::int64_t> m_threads; ///< by rank: the first that called something
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
-    std::map<RequestId, Place> m_collectives;                 ///< those that have requests
+    std::map<RequestId, Joined> m_collectives;                ///< those that have requests
     OpenEnds m_open;
     WaitingEpochs m_epochs;
     GroupMeetings m_groups;
@@ -142,8 +155,8 @@ class WaitingCalls : public EventVisitor {
     std::map<LeaderMeetings::Meeting, Place> m_places;   ///< the other way round
     std::set<std::int64_t> m_left_out;
     std::set<std::int64_t> m_ended;
-    std::set<std::int64_t> m_finalizing;      ///< and those that are in MPI_Finalize
-    std::map<Place, SharedRanks> m_missing;   ///< members that have not called what others are in
+    std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize
+    std::map<Place, Missing> m_missing;
     std::map<Senders, SharedRanks> m_senders; ///< who may send to a receive from anybody
 };
 

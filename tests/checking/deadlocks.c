@@ -384,6 +384,63 @@ static void message_is_there(void)
     compute();
 }
 
+/* Rank 1 gets out of it when rank 0 comes, whatever rank 2 does. */
+static void bcast_from_busy_root(void)
+{
+    rank == 0   ? compute()
+    : rank == 1 ? (void)MPI_Bcast(buffer, LARGE, MPI_INT, 0, MPI_COMM_WORLD)
+                : receive(1, 0);
+}
+
+static void ibcast_from_busy_root(void)
+{
+    if (rank == 1) {
+        MPI_Ibcast(buffer, LARGE, MPI_INT, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    rank == 0 ? compute() : receive(1, 0);
+}
+
+static void gather_to_busy_root(void)
+{
+    rank == 0   ? compute()
+    : rank == 1 ? (void)MPI_Gather(buffer, LARGE / 4, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD)
+                : receive(1, 0);
+}
+
+static void scan_behind_busy_one(void)
+{
+    rank == 0   ? compute()
+    : rank == 1 ? (void)MPI_Scan(MPI_IN_PLACE, buffer, LARGE, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
+                : receive(1, 0);
+}
+
+static void neighbour_of_busy_one(void)
+{
+    MPI_Comm line;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &(int){0}, 0, &line);
+    if (rank == 0) {
+        compute();
+    }
+    rank == 1 ? (void)MPI_Neighbor_allgather(buffer, 1, MPI_INT, buffer + 1, 1, MPI_INT, line)
+              : receive(1, 0);
+}
+
+/* Here rank 1 can't: rank 0 waits for rank 2. */
+static void bcast_from_waiting_root(void)
+{
+    rank == 0   ? receive(2, 0)
+    : rank == 1 ? (void)MPI_Bcast(buffer, LARGE, MPI_INT, 0, MPI_COMM_WORLD)
+                : receive(1, 0);
+}
+
+static void scan_behind_waiting_one(void)
+{
+    rank == 0   ? receive(2, 0)
+    : rank == 1 ? (void)MPI_Scan(MPI_IN_PLACE, buffer, LARGE, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
+                : receive(1, 0);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
@@ -415,6 +472,13 @@ static const struct {
     WAY(one_of_two_may_come),
     WAY(barrier_without_one),
     WAY(message_is_there),
+    WAY(bcast_from_busy_root),
+    WAY(ibcast_from_busy_root),
+    WAY(gather_to_busy_root),
+    WAY(scan_behind_busy_one),
+    WAY(neighbour_of_busy_one),
+    WAY(bcast_from_waiting_root),
+    WAY(scan_behind_waiting_one),
     WAY(fence_and_receive),
     WAY(locks_crosswise),
     WAY(lock_is_held),

@@ -21,10 +21,12 @@ STUCK = {
     "two_orders": ALL, "wait_for_barrier": Expected({0, 1}, {2}), "finalize_and_receive": Expected({0, 1}, {2}), "from_oneself": Expected({0}),
     "one_outside": Expected({0, 1}, {2}), "fence_and_receive": Expected({0, 1}, {2}), "polls": ALL, "persistent_barrier": Expected({0, 1}, {2}), "polls_for_requests": ALL, "polls_for_status": ALL,
     "locks_crosswise": ALL, "start_without_post": Expected({0, 1}, {2}), "post_without_complete": Expected({0, 1}, {2}),
+    "bcast_from_waiting_root": ALL, "scan_behind_waiting_one": ALL,
     "create_group_without_one": Expected({0, 1}, {2}), "create_from_group_without_one": Expected({0, 1}, {2}), "intercomm_without_one": Expected({0, 2}, {1}), "intercomm_of_two_tags": Expected({0, 1}, {2}),
 }
 OF_MPI_4 = {"persistent_barrier", "create_from_group_without_one"}
-CAN_GO_ON = ["one_computes", "intercomm_while_one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes", "computes_between_polls", "lock_is_held"]
+CAN_GO_ON = ["one_computes", "intercomm_while_one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes", "computes_between_polls", "lock_is_held",
+             "bcast_from_busy_root", "ibcast_from_busy_root", "gather_to_busy_root", "scan_behind_busy_one", "neighbour_of_busy_one"]
 
 
 def run_until_it_hangs(way, directory):
