@@ -5,19 +5,13 @@
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/nanoseconds.h"
+#include "hdtrace/matching/one_sided_rules.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
 
 constexpr std::size_t most_names = 3;
-
-// A rule that takes calls away that did something.
-bool is_for_deeds(const RunFact& rule)
-{
-    const auto record = rule.fact.find("record");
-    return !record || (*record != "all" && *record != "success");
-}
 
 // What it does by itself: of polls that found nothing only some are recorded.
 bool is_for_check(const RunFact& setting)
@@ -56,7 +50,13 @@ std::string with_commas(std::uint64_t number)
 
 } // namespace
 
-LeftOut::LeftOut(const Project& project)
+bool leaves_out_deeds(const RunFact& rule)
+{
+    const auto record = rule.fact.find("record");
+    return !record || (*record != "all" && *record != "success");
+}
+
+LeftOut::LeftOut(const Project& project) : m_one_sided(one_sided_rules(project))
 {
     bool has_rules = false, thins_polls = false;
     bool only_empty_polls = true;
@@ -65,7 +65,7 @@ LeftOut::LeftOut(const Project& project)
         if (fact.fact.name != "Rule")
             continue;
         has_rules = true;
-        only_empty_polls = only_empty_polls && !is_for_deeds(fact);
+        only_empty_polls = only_empty_polls && !leaves_out_deeds(fact);
     }
     for (const RunFact& fact : project.run.facts) {
         if (fact.fact.name == "Calls")
@@ -82,7 +82,7 @@ LeftOut::LeftOut(const Project& project)
     add_missing_processes(project);
     m_is_for_check = thins_polls && !has_rules;
     m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
-    m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
+    m_lacks_others = m_lacks_others || m_bounds.size() > m_kept_last || (m_is_unsure && !only_empty_polls);
 }
 
 void LeftOut::add(const RunFact& calls, bool only_empty_polls)
@@ -92,7 +92,7 @@ void LeftOut::add(const RunFact& calls, bool only_empty_polls)
     const std::int64_t count = calls.fact.integer("ignored").value_or(0);
     if (count <= 0 || facts.call_class == CallClass::query || facts.progress == CallProgress::query)
         return;
-    m_has_deeds = m_has_deeds || !only_empty_polls || !facts.polls;
+    m_lacks_others = m_lacks_others || !only_empty_polls || !facts.polls;
     const std::int64_t processes = process_count(calls);
     m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(processes);
     const auto time = calls.fact.find("ignoredTime");
@@ -112,10 +112,11 @@ void LeftOut::add_bound(const RunFact& bound)
         m_bounds.push_back("the recording of " + processes +
                            " ended when the traces had the size that is the limit, " + std::string(*value) +
                            " bytes");
-    else if (*name == "keep-last")
+    else if (*name == "keep-last") {
         m_bounds.push_back("of " + processes + " only the last " + std::string(*value) +
                            " are kept, so that nothing but the end tells which calls belong together");
-    else if (*name == "lost-lines")
+        ++m_kept_last;
+    } else if (*name == "lost-lines")
         m_bounds.push_back(processes + " could not write " + std::string(*value) + " lines" +
                            (count == 1 ? "" : " each") +
                            " of what describes objects: what calls name may be unknown");
@@ -175,8 +176,20 @@ std::string LeftOut::text() const
     for (const auto* parts : {&m_bounds, &m_ends})
         for (const std::string& part : *parts)
             text += (text.empty() ? "" : "; ") + part;
-    const std::string calls = calls_text();
-    return text + (text.empty() || calls.empty() ? "" : "; ") + calls;
+    for (const std::string& part : {calls_text(), apart_text()})
+        text += (text.empty() || part.empty() ? "" : "; ") + part;
+    return text;
+}
+
+std::string LeftOut::apart_text() const
+{
+    if (!m_one_sided.of_messages && !m_one_sided.of_collectives)
+        return "";
+    const char* const what = !m_one_sided.of_collectives ? "sends and receives"
+                             : !m_one_sided.of_messages  ? "collective calls"
+                                                         : "sends and receives, and collective calls,";
+    return std::string("the rules leave out some of what belongs together, so ") + what +
+           " are not put together";
 }
 
 std::string LeftOut::calls_text() const
@@ -190,7 +203,7 @@ std::string LeftOut::calls_text() const
         sum += count;
     }
     std::ranges::sort(functions, std::ranges::greater());
-    const bool are_polls = m_is_for_check && !m_has_deeds;
+    const bool are_polls = m_is_for_check && !has_deeds();
     std::string text = with_commas(sum) + (sum == 1 ? " call" : " calls") +
                        (are_polls ? " that found nothing" : "") + (sum == 1 ? " is" : " are") +
                        " left out, as " + (are_polls ? "--check does: " : "was asked for: ");

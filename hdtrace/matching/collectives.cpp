@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "hdtrace/matching/one_sided_rules.h"
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
@@ -60,7 +61,8 @@ std::set<std::int64_t> absent_ranks(const Collective& collective)
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
-    : m_objects(objects), m_beginnings(objects.project()), m_collective_objects(objects),
+    : m_objects(objects), m_beginnings(objects.project()),
+      m_lacks_members(one_sided_rules(objects.project()).of_collectives), m_collective_objects(objects),
       m_on_collective(std::move(on_collective)), m_absent(std::move(absent))
 {
 }
@@ -156,6 +158,11 @@ void CollectiveMatcher::put(JoiningCall&& joining)
 void CollectiveMatcher::put(JoiningCall&& joining, const Element* call, const std::vector<Element>* children)
 {
     static const std::vector<Element> none;
+    if (m_lacks_members) {
+        if (call)
+            joining.call.arguments = arguments_of(*call, children ? *children : none, {});
+        return m_on_collective({joining.object, -1, {std::move(joining.call)}});
+    }
     Sequence& sequence = sequence_of(joining.object);
     std::vector<CollectiveCall>& calls =
         sequence.lacks_first ? sequence.kept[joining.call.rank] : calls_of_next(sequence, joining.call.rank);

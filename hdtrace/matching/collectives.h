@@ -71,7 +71,8 @@ std::set<std::int64_t> absent_ranks(const Collective& collective);
 ///
 /// Where first calls of a member were given up for later ones (`--keep-last`) operations are counted from the
 /// end, in finish(), from 0 on, and memory grows with them. If nothing tells which calls belong together
-/// (beginnings.h), as where calls failed, each is handed out by itself, and so are the first ones.
+/// (beginnings.h), as where calls failed, each is handed out by itself, and so are the first ones. Where
+/// rules leave out calls of some members (one_sided_rules.h) each is, at once.
 class CollectiveMatcher : public EventVisitor {
   public:
     using OnCollective = std::function<void(const Collective&)>;
@@ -140,6 +141,7 @@ class CollectiveMatcher : public EventVisitor {
 
     const ObjectTable& m_objects;
     Beginnings m_beginnings;
+    bool m_lacks_members; ///< calls of some: none are put together
     CollectiveObjects m_collective_objects;
     OnCollective m_on_collective;
     std::set<std::int64_t> m_absent;

@@ -15,6 +15,7 @@
 
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/matching/beginnings.h"
+#include "hdtrace/matching/one_sided_rules.h"
 #include "hdtrace/matching/spare_nodes.h"
 
 namespace hdtrace {
@@ -267,7 +268,8 @@ using ProbedMessages = std::map<std::pair<MailboxKey, ChannelKey>, std::deque<Pr
 
 struct MessageMatcher::Matching {
     Matching(const ObjectTable& objects, OnMessage on_message)
-        : objects(objects), beginnings(objects.project()), on_message(std::move(on_message))
+        : objects(objects), beginnings(objects.project()),
+          has_one_side(one_sided_rules(objects.project()).of_messages), on_message(std::move(on_message))
     {
     }
 
@@ -316,11 +318,14 @@ struct MessageMatcher::Matching {
     /// From when on ends of a channel can be counted.
     std::optional<std::int64_t> counted_from(std::int64_t rank, const Mailbox& mailbox,
                                              const ChannelKey& channel, bool is_send) const;
+    /// Receives that are not over, each by itself.
+    void report_pending() const;
     /// What has no other end.
     void report_rest(const MailboxKey& key, Mailbox& mailbox) const;
 
     const ObjectTable& objects;
     Beginnings beginnings;
+    bool has_one_side; ///< of some messages: no ends are put together
     OnMessage on_message;
     IsElsewhere is_elsewhere; ///< empty: nobody is
     OnStep on_step;
@@ -485,6 +490,8 @@ void MessageMatcher::Matching::take(const SendingStep& step)
             mailbox.doubts.push_back({step.source, step.tag, step.end.time, true});
         return;
     }
+    if (has_one_side)
+        return report(key, {step.source, step.tag}, step.end, {});
     const auto channel = channel_of(mailbox, {step.source, step.tag});
     auto& sends = channel->second.sends;
     sends.push_back(step.end);
@@ -504,6 +511,8 @@ ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox,
     ReceivePointer taken = std::move(spare_receives.back());
     spare_receives.pop_back();
     *taken = {.source = *source, .tag = call.integer("fromTag").value_or(any), .end = end};
+    if (has_one_side)
+        return taken;
     OpenReceives& open = mailbox.second.open;
     if (taken->is_resolved() && !has_to_wait(open, open.end(), *taken)) {
         place(mailbox.first, mailbox.second, {taken->source, taken->tag}, taken);
@@ -550,6 +559,11 @@ void MessageMatcher::Matching::cancel_send(const SendingStep& step)
 void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, Receive& receive)
 {
     auto& [key, mailbox] = of_process;
+    if (has_one_side) {
+        if (!receive.is_cancelled)
+            report(key, {receive.source, receive.tag}, {}, receive.end);
+        return;
+    }
     if (receive.open_place)
         place_open(key, mailbox, receive);
     const auto channel = mailbox.channels.find({receive.source, receive.tag});
@@ -729,6 +743,16 @@ void MessageMatcher::Matching::report_from_end(const MailboxKey& key, const Mail
     receives.erase(receives.end() - count, receives.end());
 }
 
+void MessageMatcher::Matching::report_pending() const
+{
+    const std::map<RequestId, PendingReceive> in_order(pending.begin(), pending.end());
+    for (const auto& [request, one] : in_order) {
+        MessageEnd end = one.receive->end;
+        end.is_complete = false;
+        report(one.mailbox->first, {one.receive->source, one.receive->tag}, {}, std::move(end));
+    }
+}
+
 void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailbox) const
 {
     std::size_t excused = mailbox.doubtful;
@@ -812,6 +836,8 @@ void MessageMatcher::finish()
         m_matching->place_rest(key, *mailbox);
         m_matching->report_rest(key, *mailbox);
     }
+    if (m_matching->has_one_side)
+        m_matching->report_pending();
     m_matching->mailboxes.clear();
     m_matching->pending.clear();
     m_matching->probed.clear();

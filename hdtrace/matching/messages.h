@@ -93,6 +93,7 @@ struct SendingStep {
 /// To and from processes whose first calls were given up for later ones (`--keep-last`) messages are counted
 /// from the end, in finish(), and memory grows with them. If nothing tells which belong together
 /// (beginnings.h), both ends are handed out by themselves, and so are those whose other end was given up.
+/// Where rules leave out one side of messages (one_sided_rules.h) all ends are, at once.
 class MessageMatcher : public EventVisitor {
   public:
     using OnMessage = std::function<void(const Message&)>;

@@ -153,6 +153,13 @@ def opened(run):
         return hdtrace.open(run.trace_directory)
 
 
+def test_nothing_is_put_together_where_one_side_is_left_out(by_function, by_moment):
+    for run in (by_function, by_moment):
+        with pytest.warns(hdtrace.MergeWarning, match="so sends and receives, and collective calls, are not put together"):
+            project = hdtrace.open(run.trace_directory)
+        assert not list(project.messages()) and not [one for one in project.collectives() if len(one.calls) > 1]
+
+
 def find_all(run):
     checker = opened(run).checker()
     while not checker.at_end:
