@@ -79,7 +79,10 @@ std::vector<Finding> Checker::read(std::size_t calls)
     if (m_left_out.has_lost_lines())
         std::erase_if(found, [](const Finding& finding) { return finding.kind == FindingKind::reference; });
     if (m_left_out.has_deeds())
-        std::erase_if(found, [](const Finding& finding) { return !is_told_by_one(finding.kind); });
+        std::erase_if(found, [this](const Finding& finding) {
+            const bool is_told_by_last = finding.kind == FindingKind::deadlock && m_left_out.has_all_last();
+            return !is_told_by_one(finding.kind) && !is_told_by_last;
+        });
     return found;
 }
 
@@ -150,6 +153,8 @@ void Checker::check_waiting(const std::vector<OperationPointer>& pending)
         for (const FatalSignal& signal : process.signals)
             m_waiting.lasted_until(signal.time);
     const auto waiting = m_waiting.find(pending);
+    if (!m_left_out.has_all_last())
+        return; // nothing of it is certain
     for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended())) {
         m_findings.report_deadlock(deadlock.is_certain ? Severity::error : Severity::warning,
                                    deadlock.processes.front().place, deadlock.text, deadlock.processes);

@@ -14,6 +14,7 @@ constexpr std::ptrdiff_t most_needed =
     64; // that are named; without the others at most a deadlock is not seen
 constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
 constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up sooner, perhaps
+constexpr std::int64_t shortest_wait = 1'000'000'000;    // what is on its way comes sooner
 // Outside of MPI for a poll: not more if nothing else is done, and more only if something is.
 constexpr std::int64_t longest_idle = 10'000, shortest_work = 100'000;
 
@@ -107,6 +108,14 @@ void WaitingCalls::leave(const Call& call)
         m_unfinished[thread] = {call.trace, call.state, &call.facts, m_collective_objects.of(call)};
 }
 
+void WaitingCalls::add_rest(const Message& message)
+{
+    if (!m_lacks_first)
+        m_open.add_rest(message);
+    else if ((message.send ? *message.send : *message.receive).rid >= 0)
+        m_rest.push_back(message);
+}
+
 void WaitingCalls::note_poll(const Call& call)
 {
     const State& poll = call.state;
@@ -180,6 +189,23 @@ void WaitingCalls::take_polls_as_waiting()
     }
 }
 
+/// Where first calls are missing it is known of no message and of no operation that is done to which other it
+/// belongs. But of two calls that wait for each other's processes none is about to end after so long.
+void WaitingCalls::forget_what_is_uncertain(const PendingById& pending)
+{
+    m_calls.clear(); // only those that have not ended are counted then
+    m_collectives.clear();
+    std::erase_if(m_unfinished, [&](const auto& one) {
+        const State& call = one.second.state;
+        return call.is_unfinished() && m_end - call.time < shortest_wait;
+    });
+    for (const Message& message : m_rest) {
+        const std::int64_t rank = message.send ? message.source : message.destination;
+        if (pending.contains({rank, (message.send ? *message.send : *message.receive).rid}))
+            m_open.add_rest(message);
+    }
+}
+
 void WaitingCalls::joined(const Call& call)
 {
     if (call.is_inside_call)
@@ -215,6 +241,8 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(const std::vector<Operati
         if (waits(operation->rank) || m_polling.contains(operation->rank))
             pending_by_id.try_emplace({operation->rank, operation->rid}, operation.get());
     take_polls_as_waiting();
+    if (m_lacks_first)
+        forget_what_is_uncertain(pending_by_id);
     for (const auto& [thread, call] : m_unfinished) {
         const std::int64_t rank = thread.first;
         if (m_left_out.contains(rank))
@@ -267,6 +295,10 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const Shar
     if (call.object)
         return only(condition_of(
             rank, {{*call.object, calls_of(*call.object, rank) - 1}, facts.collective, root_of(call.state)}));
+    const bool is_counted =
+        facts.synchronisation != WindowSynchronisation::none || facts.members == CollectiveMembers::group;
+    if (m_lacks_first && is_counted)
+        return {};
     if (facts.synchronisation != WindowSynchronisation::none)
         return m_epochs.wait_of(rank, call.state, facts);
     if (facts.members == CollectiveMembers::group)
@@ -353,12 +385,16 @@ WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined
 
 /// Whose data it needs (MPI 4.1, 6.1): without them it can't end, whatever the library does. Once they are
 /// there, it may wait for any other member that is missing.
-WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined, const Missing& missing)
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined,
+                                         const Missing& missing) const
 {
     const Communicator& communicator = *joined.place.first.communicator;
     const Communicator::Member* const own = communicator.member(rank);
     SharedRanks::Ranks needed;
-    switch (joined.kind) {
+    const bool needs_all =
+        joined.kind == CollectiveKind::barrier || joined.kind == CollectiveKind::all_to_all;
+    // Whoever is not in the call now may have left it, unless nobody can before all have called it.
+    switch (m_lacks_first && !needs_all ? CollectiveKind::none : joined.kind) {
     case CollectiveKind::one_to_all:
         if (joined.root <= other_world)
             return {};
@@ -377,6 +413,7 @@ WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Joined& joined
         break;
     }
     case CollectiveKind::neighbourhood:
+    case CollectiveKind::none:
         break;
     default:
         // Of an inter-communicator's own side it needs nothing.
@@ -418,7 +455,7 @@ SharedRanks::Ranks WaitingCalls::missing_at(const Place& place) const
 void WaitingCalls::add_other_side(const Place& place, SharedRanks::Ranks& missing) const
 {
     const auto meeting = m_meetings.find(place);
-    if (meeting == m_meetings.end())
+    if (meeting == m_meetings.end() || m_lacks_first)
         return;
     if (!m_leaders.has_other(meeting->second))
         missing.insert(meeting->second.other);

@@ -18,6 +18,7 @@
 #include "hdtrace/checking/waiting_creations.h"
 #include "hdtrace/checking/waiting_epochs.h"
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/beginnings.h"
 #include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/events.h"
 #include "hdtrace/matching/messages.h"
@@ -40,15 +41,17 @@ struct WaitingCall {
 /// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
 /// A process that only asks, again and again until the run is ended, whether something has happened, waits
 /// for it, too, unless it computes between. What it cannot know for certain it takes as fulfilled, such as
-/// processes with several threads, of which another one may go on. Memory grows with the operations in
+/// processes with several threads, of which another one may go on. Where only the last calls are there
+/// (`--keep-last`), counting tells nothing, but time does: what could have ended a call that has been waiting
+/// for long is still to be done. Memory grows with the operations in
 /// flight, the communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p project must outlive it.
     explicit WaitingCalls(const OpenedProject& project)
         : m_project(project), m_objects(project.objects), m_collective_objects(project.objects),
-          m_open(project.objects), m_epochs(project.objects), m_groups(project.objects),
-          m_leaders(project.objects)
+          m_lacks_first(Beginnings(project.project).are_missing()), m_open(project.objects),
+          m_epochs(project.objects), m_groups(project.objects), m_leaders(project.objects)
     {
     }
 
@@ -58,7 +61,7 @@ class WaitingCalls : public EventVisitor {
     void completed(const Call& call, const Completion& completion) override;
 
     /// What MessageMatcher found no other end for.
-    void add_rest(const Message& message) { m_open.add_rest(message); }
+    void add_rest(const Message& message);
     /// The process can never go on for another reason: it waits for nobody.
     void leave_out(std::int64_t rank) { m_left_out.insert(rank); }
     /// The run was not over then, in nanoseconds since the epoch.
@@ -120,6 +123,7 @@ class WaitingCalls : public EventVisitor {
     void note_last_poll(const Call& call);
     static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
+    void forget_what_is_uncertain(const PendingById& pending);
     bool waits(std::int64_t rank) const;
     Wait wait_of(std::int64_t rank, const Unfinished& call, const SharedRanks& unfinalized);
     std::vector<StartedOperation> operations_of(std::int64_t rank, const Unfinished& call,
@@ -128,7 +132,7 @@ class WaitingCalls : public EventVisitor {
     WaitCondition condition_of(std::int64_t rank, std::int64_t rid);
     WaitCondition condition_of(const OpenEnd& end, bool is_send);
     WaitCondition condition_of(std::int64_t rank, const Joined& joined);
-    static WaitCondition condition_of(std::int64_t rank, const Joined& joined, const Missing& missing);
+    WaitCondition condition_of(std::int64_t rank, const Joined& joined, const Missing& missing) const;
     const Missing& missing_of(const Place& place);
     SharedRanks::Ranks missing_at(const Place& place) const;
     void add_other_side(const Place& place, SharedRanks::Ranks& missing) const;
@@ -147,6 +151,8 @@ class WaitingCalls : public EventVisitor {
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
     std::map<RequestId, Joined> m_collectives;                ///< those that have requests
+    bool m_lacks_first;                                       ///< calls of some processes
+    std::vector<Message> m_rest;                              ///< then: of requests
     OpenEnds m_open;
     WaitingEpochs m_epochs;
     GroupMeetings m_groups;

@@ -1,5 +1,6 @@
 /* Programs that can never go on, and some that only look so. ARGUMENT says which; each process says "here"
- * before it waits. Whoever is in no circle waits for ever in a call of its own: `compute`. */
+ * before it waits. A second one says how often each of them calls Sendrecv before. Whoever is in no circle
+ * waits for ever in a call of its own: `compute`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -504,6 +505,11 @@ int main(int argc, char** argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
     MPI_Win_create(buffer, sizeof buffer, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int i = argc > 2 ? atoi(argv[2]) : 0; i > 0; --i) {
+        const int is_near = i % 100 > 0; /* others take long where processes share a processor */
+        MPI_Sendrecv(&rank, 1, MPI_INT, is_near ? MPI_PROC_NULL : next(), 0, buffer, 1, MPI_INT,
+                     is_near ? MPI_PROC_NULL : before(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     printf("here\n");
     fflush(stdout);

@@ -29,9 +29,14 @@ CAN_GO_ON = ["one_computes", "intercomm_while_one_computes", "any_may_come", "on
              "bcast_from_busy_root", "ibcast_from_busy_root", "gather_to_busy_root", "scan_behind_busy_one", "neighbour_of_busy_one"]
 
 
-def run_until_it_hangs(way, directory):
+# Some of those of which the last calls tell all.
+STUCK_AT_END = ["receive_first", "send_first", "from_any", "wait_for_any", "other_communicator", "barrier_and_receive", "finalize_and_receive", "polls_for_requests"]
+GOING_AT_END = ["one_computes", "any_may_come", "barrier_without_one", "message_is_there", "bcast_from_busy_root", "lock_is_held"]
+
+
+def run_until_it_hangs(way, directory, *options, messages=0):
     """Ends the program when its processes have had time to call what they wait in."""
-    command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "--for-check", "-d", directory, program("deadlocks"), way]
+    command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "--for-check", *options, "-d", directory, program("deadlocks"), way, str(messages)]
     environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"]}
     began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, cwd=directory) as run:
@@ -40,7 +45,7 @@ def run_until_it_hangs(way, directory):
             line = run.stdout.readline()
             assert line
             heard += line
-        least = 2 if "poll" in way else 1  # polls of less than a second may end
+        least = 2 if "poll" in way or options else 1  # polls of less than a second may end
         time.sleep(max(least, time.monotonic() - began))  # longer on a machine that is busy
         run.send_signal(signal.SIGTERM)
         try:
@@ -62,12 +67,7 @@ def kinds(found):
     return {finding["kind"] for finding in found}
 
 
-@pytest.mark.parametrize("way", STUCK)
-def test_who_waits_for_whom(tmp_path, way):
-    if way in OF_MPI_4 and SETTINGS["mpi"] == "Open MPI":
-        pytest.skip("Open MPI 4 is of MPI 3.1")
-    run_until_it_hangs(way, tmp_path)
-    found = findings(tmp_path)
+def check_deadlock(found, way):
     (finding,) = deadlocks(found)
     parts = finding["text"].split("; ")
     circle = {int(re.match(r"rank (\d+) waits in \w+.* for .*rank", part)[1]) for part in parts if " waits in " in part}
@@ -76,6 +76,32 @@ def test_who_waits_for_whom(tmp_path, way):
     assert finding["severity"] == "error"
     assert finding["site"]["file"].endswith("deadlocks.c")
     assert "killed-by-signal" not in kinds(found), "who ended the run did it because of the deadlock"
+
+
+@pytest.mark.parametrize("way", STUCK)
+def test_who_waits_for_whom(tmp_path, way):
+    if way in OF_MPI_4 and SETTINGS["mpi"] == "Open MPI":
+        pytest.skip("Open MPI 4 is of MPI 3.1")
+    run_until_it_hangs(way, tmp_path)
+    check_deadlock(findings(tmp_path), way)
+
+
+KEPT = ("--keep-last", "2M")
+MANY = 15000  # messages, of which fewer are kept
+
+
+@pytest.mark.parametrize("way", STUCK_AT_END)
+def test_who_waits_for_whom_if_only_the_end_is_there(tmp_path, way):
+    run_until_it_hangs(way, tmp_path, *KEPT, messages=MANY)
+    with pytest.warns(hdtrace.MergeWarning, match="of 3 processes only the last 2M are kept"):
+        hdtrace.open(tmp_path)
+    check_deadlock(findings(tmp_path), way)
+
+
+@pytest.mark.parametrize("way", GOING_AT_END)
+def test_who_can_go_on_if_only_the_end_is_there(tmp_path, way):
+    run_until_it_hangs(way, tmp_path, *KEPT, messages=MANY)
+    assert deadlocks(findings(tmp_path)) == []
 
 
 def test_analysis_tells_that_calls_never_ended(tmp_path):
