@@ -1,6 +1,7 @@
 // Takes the place of the wrapper where nobody knows before which MPI library a program will use: scripts,
 // Python, plug-ins. The first call of MPI tells: the library that it would have reached is the one, and its
-// wrapper is loaded. A program that calls no MPI loads none.
+// wrapper is loaded. A program that calls no MPI loads none. Who looks up functions in the library itself
+// gets those of its wrapper.
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/preload.h"
@@ -29,6 +30,7 @@ constexpr const char* wrapper_name = "libHDTraceMPIWrapper.so";
 enum class Choice { open, made, untraced };
 Choice choice = Choice::open;
 void* wrapper = nullptr; // once the choice is made
+char wrapper_path[PATH_MAX];
 
 Choice current_choice()
 {
@@ -66,6 +68,15 @@ bool begins_with(const char* text, const char* beginning)
 bool is_of_mpi(const char* name)
 {
     return begins_with(name, "MPI") || begins_with(name, "PMPI");
+}
+
+/// What sanitizers and memory allocators call before they can do anything else, when they look up what they
+/// replace. It calls nothing that they replace.
+#define HDT_AT_ONCE __attribute__((no_sanitize("address", "thread", "undefined")))
+
+HDT_AT_ONCE bool looks_up(const char* name)
+{
+    return name[0] == 'd' && name[1] == 'l' && name[2] == 's';
 }
 
 const char* base_name_of(const char* path)
@@ -165,9 +176,11 @@ void load(const char* path, const char* library)
         return;
     }
     for (Stub& stub : Stubs()) {
-        if (void* const function = dlsym(handle, stub.name))
+        void* const function = looks_up(stub.name) ? nullptr : dlsym(handle, stub.name);
+        if (function != nullptr)
             stub.lead_to(function);
     }
+    snprintf(wrapper_path, sizeof wrapper_path, "%s", path);
     const auto tracer = reinterpret_cast<decltype(&hdR_tracer)>(dlsym(handle, "hdR_tracer"));
     lead_tracer_to(tracer(HD_TRACER_VERSION));
     __atomic_store_n(&wrapper, handle, __ATOMIC_RELAXED); // others who come here have the same one
@@ -250,6 +263,66 @@ decltype(&::_exit) next_exit = nullptr;
         syscall(SYS_exit_group, status);
 }
 
+using LookUp = decltype(&::dlsym);
+
+void* look_up_nothing(void* /*handle*/, const char* /*name*/) noexcept
+{
+    return nullptr;
+}
+
+/// dlsym(), without itself.
+HDT_AT_ONCE LookUp next_look_up()
+{
+    static LookUp next = nullptr;
+    LookUp found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+    static constexpr const char* versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+    for (const char* const version : versions) {
+        if (found == nullptr)
+            found = reinterpret_cast<LookUp>(dlvsym(RTLD_NEXT, "dlsym", version));
+    }
+    __atomic_store_n(&next, found, __ATOMIC_RELAXED);
+    return found != nullptr ? found : look_up_nothing;
+}
+
+/// Of a library that the program has opened.
+void choose_for_opened(void* handle)
+{
+    const LookUp look_up = next_look_up();
+    const void* const of_pmpi = look_up(handle, "PMPI_Init");
+    const void* const of_mpi = look_up(handle, "MPI_Init");
+    Dl_info symbol;
+    if (is_in_program() || is_behind_program())
+        run_untraced(nullptr, nullptr); // by us
+    else if (of_pmpi != nullptr && of_mpi != nullptr && dladdr(of_mpi, &symbol) != 0)
+        choose_for(symbol.dli_fname, of_mpi, of_pmpi);
+}
+
+/// What dlsym() answers to who looks for a function of MPI in a library that he has opened.
+void* look_up_in_opened(void* handle, const char* name)
+{
+    void* const found = next_look_up()(handle, name);
+    if (found == nullptr || is_ours(found))
+        return found;
+    const UnnoticedErrors unnoticed;
+    if (current_choice() == Choice::open)
+        choose_for_opened(handle);
+    char path[PATH_MAX];
+    const bool is_of_traced_library =
+        current_choice() == Choice::made && find_wrapper(found, path) && strcmp(path, wrapper_path) == 0;
+    void* const own = is_of_traced_library ? next_look_up()(wrapper, name) : nullptr;
+    return own != nullptr ? own : found;
+}
+
+/// Where a call of dlsym() goes on. What we look up ourselves is what is there.
+HDT_AT_ONCE void* target_of_look_up(const void* caller, void* handle, const char* name)
+{
+    const bool is_asked_for_mpi = name != nullptr && name[0] == 'M' && name[1] == 'P' && name[2] == 'I';
+    const bool is_in_opened = handle != RTLD_DEFAULT && handle != RTLD_NEXT;
+    if (is_asked_for_mpi && is_in_opened && !is_ours(caller))
+        return reinterpret_cast<void*>(look_up_in_opened);
+    return reinterpret_cast<void*>(next_look_up());
+}
+
 bool ends_at_once(const char* name)
 {
     return strcmp(name, "_exit") == 0 || strcmp(name, "_Exit") == 0;
@@ -262,7 +335,7 @@ void prepare_functions_of_c_library()
     for (Stub& stub : Stubs()) {
         if (ends_at_once(stub.name))
             stub.lead_to(reinterpret_cast<void*>(end_at_once));
-        else if (!is_of_mpi(stub.name))
+        else if (!is_of_mpi(stub.name) && !looks_up(stub.name))
             stub.lead_to(dlsym(RTLD_NEXT, stub.name));
     }
 }
@@ -294,8 +367,11 @@ void look_for_library()
 
 using namespace hdtrace::mpi;
 
-extern "C" void* hdtrace_target_of(Stub* stub, const void* caller)
+extern "C" HDT_AT_ONCE void* hdtrace_target_of(Stub* stub, const void* caller, void* first,
+                                               const char* second)
 {
+    if (looks_up(stub->name))
+        return target_of_look_up(caller, first, second);
     const bool is_mpi = is_of_mpi(stub->name);
     if (is_mpi)
         choose_once(caller);

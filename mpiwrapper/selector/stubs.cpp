@@ -54,6 +54,8 @@ hdtrace_first_call:
     movups %xmm5, 144(%rsp)
     movups %xmm6, 160(%rsp)
     movups %xmm7, 176(%rsp)
+    movq %rdi, %rdx
+    movq %rsi, %rcx
     movq %r11, %rdi
     movq 8(%rbp), %rsi
     call hdtrace_target_of
@@ -127,6 +129,8 @@ hdtrace_first_call:
     stp q2, q3, [sp, 128]
     stp q4, q5, [sp, 160]
     stp q6, q7, [sp, 192]
+    mov x2, x0
+    mov x3, x1
     mov x0, x17
     mov x1, x30
     bl hdtrace_target_of
@@ -187,6 +191,8 @@ HDT_STUB(bsd_signal)
 HDT_STUB(__sysv_signal)
 HDT_STUB(sigset)
 HDT_STUB(dlclose)
+// It looks at each name (selector.cpp).
+HDT_STUB(dlsym)
 
 asm(R"(
     .section hdtrace_stubs, "aw"

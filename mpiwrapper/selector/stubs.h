@@ -22,6 +22,7 @@ struct Stubs {
 
 } // namespace hdtrace::mpi
 
-/// Where a call of the stub goes that has no target yet.
-extern "C" __attribute__((visibility("hidden"))) void* hdtrace_target_of(hdtrace::mpi::Stub* stub,
-                                                                         const void* caller);
+/// Where a call of the stub goes that has no target yet. @p first and @p second are its first arguments, if
+/// they are pointers.
+extern "C" __attribute__((visibility("hidden"))) void*
+hdtrace_target_of(hdtrace::mpi::Stub* stub, const void* caller, void* first, const char* second);

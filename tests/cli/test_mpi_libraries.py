@@ -53,22 +53,63 @@ def calls_in(trace: Path) -> list[str]:
 
 
 PYTHON_PLUGIN = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).work()"
+LOOKS_UP = """
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1])
+try:
+    world = ctypes.addressof(ctypes.c_char.in_dll(mpi, "ompi_mpi_comm_world"))
+except ValueError:
+    world = 0x101 if "abi" in sys.argv[1] else 0x44000000
+rank = ctypes.c_int()
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_rank(ctypes.c_void_p(world), ctypes.byref(rank))
+mpi.MPI_Barrier(ctypes.c_void_p(world))
+if rank.value == 0:
+    print("hello")
+mpi.MPI_Finalize()
+"""
 WAYS = {
     "linked": (["{folder}/hello"], ["Init", "Barrier", "Finalize"]),
     "shell": (["sh", "-c", "exec {folder}/hello"], ["Init", "Barrier", "Finalize"]),
     "plugin": (["{folder}/host", "{folder}/plugin.so"], ["Init", "Allreduce", "Pcontrol", "Finalize"]),
     "python": (["/usr/bin/python3", "-c", PYTHON_PLUGIN, "{folder}/plugin.so"], ["Init", "Allreduce", "Pcontrol", "Finalize"]),
+    "looked-up": (["/usr/bin/python3", "-c", LOOKS_UP, "{library}"], ["Init", "Barrier", "Finalize"]),
 }
+
+
+def command_of(way: str, name: str, folder: Path) -> list[str]:
+    return [word if "\n" in word else word.format(folder=folder, library=NAMES[name][0]) for word in WAYS[way][0]]
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_program_gets_the_wrapper_for_its_library(mpi, tmp_path, way):
     name, folder = mpi
-    words, calls = WAYS[way]
-    command = [word.format(folder=folder) for word in words]
+    command, calls = command_of(way, name, folder), WAYS[way][1]
     assert run_well(MPIRUN, "-n", "2", LAUNCHER, *command, cwd=tmp_path, env=with_launcher_of(name)) == "hello\n"
     assert len(traces(tmp_path)) == 4 and library_in(tmp_path) == NAMES[name][1]
     assert all(calls_in(trace) == calls for trace in tmp_path.glob("*.trc"))
+
+
+NEXT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+int value(void)
+{
+    int (*const next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "value");
+    return next != value && next != NULL ? 10 * next() : 1;
+}
+"""
+
+
+def test_who_looks_up_what_follows_finds_it(tmp_path):
+    """The next definition behind the library that asks, not behind the tracer."""
+    second = compile_text("cc", tmp_path / "libsecond.so", "int value(void) { return 2; }\n", "-shared", "-fPIC")
+    first = compile_text("cc", tmp_path / "libfirst.so", NEXT, "-shared", "-fPIC")
+    main = "#include <stdio.h>\nint value(void);\nint main(void) { return printf(\"%d\\n\", value()) < 0; }\n"
+    program = compile_text("cc", tmp_path / "main", main, first, "-Wl,--no-as-needed", second, f"-Wl,-rpath,{tmp_path}")
+    assert "any" in run_well(LAUNCHER, "--print-library", program)
+    assert run(LAUNCHER, "-d", tmp_path, program).stdout == "20\n"
 
 
 def test_mpi4py_gets_the_wrapper_for_its_library(tmp_path):
@@ -223,7 +264,7 @@ def test_a_library_without_wrapper_is_named(only_openmpi, mpi, tmp_path, way):
     name, folder = mpi
     if name != "mpich":
         pytest.skip("it has a wrapper")
-    command = [word.format(folder=folder) for word in WAYS[way][0]]
+    command = command_of(way, name, folder)
     result = run("mpiexec.mpich", "-n", "2", only_openmpi, *command, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (0, "hello\n")
     (line,) = result.stderr.splitlines()
@@ -281,4 +322,4 @@ def test_functions_that_only_another_library_s_wrapper_has(mpi, tmp_path):
 
 def test_the_functions_of_all_wrappers_can_be_traced():
     wrappers = [WRAPPERS / soname / "libHDTraceMPIWrapper.so" for soname, _ in NAMES.values()]
-    assert exported(ANY) == set.union(*map(exported, wrappers))
+    assert exported(ANY) == set.union({"dlsym"}, *map(exported, wrappers)), "and who looks them up in a library gets them, too"
