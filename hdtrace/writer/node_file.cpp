@@ -304,13 +304,13 @@ bool NodeFile::is_still_ours(int descriptor) const
 }
 
 // What is written only in part is no piece for readers: others may have appended behind it. Tells where it
-// stands; -1 if the thread had a fault while it did the same.
+// stands; -1 if others did the same, or this thread when it had a fault.
 int NodeFile::append(const iovec* parts, int count, off_t* where, const Undisturbed& undisturbed) const
 {
     if (!is_still_ours(m_descriptor))
         return EBADF;
     const size_t size = size_of(parts, count);
-    const bool is_locked = pthread_mutex_lock(&append_mutex) == 0; // the place is told by the descriptor
+    const bool is_locked = lock_mutex(append_mutex); // the place is told by the descriptor
     ssize_t written = 0;
     do
         written = writev(m_descriptor, parts, count);

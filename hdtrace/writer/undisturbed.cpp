@@ -9,6 +9,9 @@ namespace {
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
+constexpr time_t longest_wait = 10; // seconds
+__thread timespec end_of_waits;     // all zero: there is none
+
 } // namespace
 
 Undisturbed::Undisturbed() : m_previous_errno(errno)
@@ -41,6 +44,28 @@ void Undisturbed::discard(int signal) const
     sigaddset(&only, signal);
     const timespec at_once = {};
     sigtimedwait(&only, nullptr, &at_once);
+}
+
+ShortWaits::ShortWaits() : m_is_outermost(end_of_waits.tv_sec == 0)
+{
+    if (!m_is_outermost)
+        return;
+    timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += longest_wait;
+    end_of_waits = end;
+}
+
+ShortWaits::~ShortWaits()
+{
+    if (m_is_outermost)
+        end_of_waits = {};
+}
+
+bool lock_mutex(pthread_mutex_t& mutex)
+{
+    return end_of_waits.tv_sec == 0 ? pthread_mutex_lock(&mutex) == 0
+                                    : pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &end_of_waits) == 0;
 }
 
 } // namespace hdtrace

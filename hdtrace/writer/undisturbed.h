@@ -30,11 +30,27 @@ class Undisturbed {
 /// Initialises a mutex for Lock: who holds it already is told so instead of waiting for itself.
 #define HDTRACE_MUTEX_INITIALIZER PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
 
+/// While it lives, the calling thread waits for its Locks no longer than some seconds in all: whoever holds
+/// one may wait itself for a file system that does not answer.
+class ShortWaits {
+  public:
+    ShortWaits();
+    ~ShortWaits();
+    ShortWaits(const ShortWaits&) = delete;
+    ShortWaits& operator=(const ShortWaits&) = delete;
+
+  private:
+    const bool m_is_outermost;
+};
+
+/// False if the thread holds it already, or ShortWaits have waited for long enough.
+bool lock_mutex(pthread_mutex_t& mutex);
+
 /// Holds a mutex, undisturbed. If all users of a mutex lock it in this way, a signal handler may do so too:
 /// the thread that it interrupted is not the owner.
 class Lock {
   public:
-    explicit Lock(pthread_mutex_t& mutex) : m_mutex(mutex), m_held(pthread_mutex_lock(&mutex) == 0) {}
+    explicit Lock(pthread_mutex_t& mutex) : m_mutex(mutex), m_held(lock_mutex(mutex)) {}
     ~Lock()
     {
         if (m_held)
@@ -43,7 +59,8 @@ class Lock {
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
-    /// False only in the handler of a fault which this thread had while it held the mutex.
+    /// False only in the handler of a fault which this thread had while it held the mutex, and where
+    /// ShortWaits are over.
     bool held() const { return m_held; }
     const Undisturbed& undisturbed() const { return m_undisturbed; }
 

@@ -103,6 +103,13 @@ def test_a_signal_that_the_program_sends_itself(run, way):
     assert victim.names() == PRELUDE
 
 
+@pytest.mark.parametrize("way, number, flush_seconds", [
+    ("tracer_saves", signal.SIGTERM, "1"), ("another_saves", signal.SIGTERM, "0"), ("interrupted", signal.SIGKILL, "0")])
+def test_the_process_ends_however_long_a_write_takes(run, way, number, flush_seconds):
+    victim = run("stuck", way, env={"HDTRACE_FLUSH_SECONDS": flush_seconds})
+    assert (victim.returncode, victim.stderr) == (-number, "")
+
+
 FAULTS = {"null": signal.SIGSEGV, "overflow": signal.SIGSEGV, "divide": signal.SIGFPE, "bus": signal.SIGBUS, "abort": signal.SIGABRT}
 
 

@@ -49,11 +49,13 @@ Stage stage = Stage::inside;
 /// How far the end is for which calls that begin wait.
 enum class End {
     none,
-    begins, ///< or did not come; the gate is being closed or opened again
-    saves,  ///< which takes its time
+    begins,  ///< or did not come; the gate is being closed or opened again
+    is_late, ///< saves for so long that nobody waits for it any more
+    saves,   ///< which takes its time
     is_to_come
 };
 End end_of_process = End::none; // atomic
+pid_t saver = 0;                // for the end; atomic
 /// What the gate is to be again if the process does not end.
 struct GateDepths {
     int record_depth = 0;
@@ -119,14 +121,21 @@ void hold_calls()
     if (!is_ours() || gate.record_depth == 0 || !is_end_changed(End::none, End::begins))
         return;
     held_gate = {gate.record_depth, gate.tracking_depth};
+    __atomic_store_n(&saver, gettid(), __ATOMIC_RELAXED);
     set_end(End::saves);
     set_gate(0, held_gate.tracking_depth);
+}
+
+// Who calls it is a handler that has interrupted the saving.
+bool is_saving_for_end()
+{
+    return coming_end() == End::saves && __atomic_load_n(&saver, __ATOMIC_RELAXED) == gettid();
 }
 
 // Of calls that are held, for later.
 void set_record_depth(int depth)
 {
-    if (coming_end() >= End::saves)
+    if (coming_end() >= End::is_late)
         held_gate.record_depth = depth;
     else
         set_gate(depth, depth_of_calls());
@@ -435,6 +444,7 @@ void save_all_threads()
 {
     if (!is_ours())
         return;
+    const ShortWaits in_handlers;
     const Lock lock(state_mutex);
     if (!lock.held())
         return;
@@ -445,25 +455,27 @@ void save_all_threads()
 bool has_waited_for_end()
 {
     constexpr timespec moment = {0, 1'000'000};
-    constexpr int longest_wait = 100; // of these
-    if (coming_end() < End::saves)
+    constexpr int longest_save = 10'000, longest_wait = 100; // of these
+    if (coming_end() < End::saves || is_saving_for_end())
         return false;
     const int saved_errno = errno;
-    for (int waited = 0; waited < longest_wait && coming_end() >= End::saves;) {
+    for (int saved = 0, waited = 0;
+         saved < longest_save && waited < longest_wait && coming_end() >= End::saves;) {
         syscall(SYS_nanosleep, &moment, nullptr); // which cancels no thread
-        if (coming_end() == End::is_to_come)
-            ++waited;
+        ++(coming_end() == End::is_to_come ? waited : saved);
     }
     errno = saved_errno;
     if (is_end_changed(End::is_to_come, End::begins))
         release_calls();
-    return true;
+    is_end_changed(End::saves, End::is_late);
+    return coming_end() != End::is_late;
 }
 
 // Other threads may be in calls, which end meanwhile: that is saved by the second time, and the moment that
 // is told is behind it.
 void save_before_signal(int signal)
 {
+    const ShortWaits in_handlers;
     save_all_threads();
     if (signal == 0 || !is_ours())
         return;
@@ -476,7 +488,8 @@ void save_before_end(int signal)
 {
     hold_calls();
     save_before_signal(signal);
-    is_end_changed(End::saves, End::is_to_come);
+    if (!is_end_changed(End::saves, End::is_to_come))
+        is_end_changed(End::is_late, End::is_to_come);
 }
 
 void stop()

@@ -46,8 +46,8 @@ void save_before_signal(int signal);
 /// The same before a signal that does end the process: who begins a call waits for the end, as what it did
 /// would be lost.
 void save_before_end(int signal);
-/// Whether a call that begins has waited so. The end did not come, and calls are recorded as before. Any
-/// thread; false at once without save_before_end().
+/// Whether a call that begins has waited so. The end did not come, and calls are recorded as before; not
+/// where the saving takes too long. Any thread; false at once without save_before_end().
 bool has_waited_for_end();
 /// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in
 /// signal handlers.
