@@ -53,9 +53,11 @@ State completion_by(const Call& call)
             continue;
         Element& copy = closing.children.emplace_back();
         copy.name = child.name;
-        for (const char* const name : {"rid", "size", "actual"})
+        for (const char* const name : {"rid", "size", "actual", "rc"})
             if (const auto value = child.find(name))
                 copy.attributes.push_back(name, *value);
+        if (!copy.has("rc") && is_of_failed_access(call, child))
+            copy.attributes.push_back("rc", call.state.text("rc"));
     }
     return closing;
 }

@@ -128,15 +128,17 @@ void RequestRows::add_completion(const Operation& operation, const Call* call, c
     m_columns.bytes.push(completion ? moved(operation, *completion) : std::nullopt);
 }
 
-// A receive is told how much came, and there is nobody that MPI_PROC_NULL is.
+// A receive is told how much came, an access how much was transferred if it is less, and there is nobody that
+// MPI_PROC_NULL is.
 std::optional<std::int64_t> RequestRows::moved(const Operation& operation, const Completion& completion)
 {
     if (completion.outcome != Outcome::completed)
         return {};
     if (operation.call->integer("toRank") == proc_null)
         return 0;
+    const AttributeName& size = transfers(operation.facts->file) ? "actual" : "size";
     const auto told =
-        completion.what && !exchanges_parts(operation) ? completion.what->integer("size") : std::nullopt;
+        completion.what && !exchanges_parts(operation) ? completion.what->integer(size) : std::nullopt;
     return told ? told : m_posted[operation.rank][operation.rid];
 }
 

@@ -64,17 +64,15 @@ void FileUses::accessed(const Call& call, const Operation& operation)
     FileUse* const use = use_of(call, operation.rank, *operation.call, call.facts);
     if (!use)
         return;
-    const bool is_write = operation.facts->file == FileAccess::write;
     const std::int64_t asked = std::max<std::int64_t>(operation.call->integer("size").value_or(0), 0);
     const std::int64_t size =
         std::clamp<std::int64_t>(operation.call->integer("actual").value_or(asked), 0, asked);
-    if (const auto offset = operation.call->integer("offset"))
-        place(*use, operation.rank, *offset, size, is_write);
-    const Access access = {operation.time, operation.end, size, is_write};
+    const Access access = {operation.time, operation.end, size, operation.facts->file == FileAccess::write};
+    const std::optional<Place> where = place(*use, operation, size);
     if (operation.rid >= 0)
-        m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{use, access});
+        m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{use, access, where});
     else
-        add(*use, access);
+        add(*use, operation.rank, access, where);
 }
 
 void FileUses::completed(const Call&, const Completion& completion)
@@ -82,30 +80,43 @@ void FileUses::completed(const Call&, const Completion& completion)
     if (!completion.operation)
         return;
     const auto found = m_pending.extract({completion.operation->rank, completion.rid});
-    if (!found)
+    if (!found || completion.outcome == Outcome::failed)
         return;
     Access& access = found.mapped().access;
     access.bytes =
         std::clamp<std::int64_t>(completion.what->integer("actual").value_or(access.bytes), 0, access.bytes);
     access.end = std::max(access.end, completion.end);
-    add(*found.mapped().use, access);
+    add(*found.mapped().use, completion.operation->rank, access, found.mapped().place);
 }
 
-void FileUses::add(FileUse& use, const Access& access)
+void FileUses::add(FileUse& use, std::int64_t rank, const Access& access, const std::optional<Place>& place)
 {
     ++use.accesses;
     use.bytes = saturated_sum(use.bytes, access.bytes);
     use.small += access.bytes > 0 && access.bytes < FileUse::small_size;
     m_accesses[use.file].push_back(access);
+    if (!place || access.bytes == 0)
+        return;
+    ++use.placed;
+    use.strided += place->pieces > 1;
+    use.consecutive += place->is_consecutive;
+    use.large += place->is_large;
+    use.unaligned += place->is_unaligned;
+    move_bytes(use, rank, access, *place);
 }
 
-void FileUses::place(FileUse& use, std::int64_t rank, std::int64_t offset, std::int64_t size, bool is_write)
+const FileView* FileUses::view_of(const FileUse& use, std::int64_t rank) const
 {
-    const FileView* const view =
-        m_views.find(rank, m_project.project.files[static_cast<std::size_t>(use.file)]);
+    return m_views.find(rank, m_project.project.files[static_cast<std::size_t>(use.file)]);
+}
+
+std::optional<FileUses::Place> FileUses::place(const FileUse& use, const Operation& operation,
+                                               std::int64_t size)
+{
+    const std::int64_t offset = operation.call->integer("offset").value_or(-1);
+    const FileView* const view = view_of(use, operation.rank);
     if (size == 0 || offset < 0 || !view || has_too_many_pieces())
-        return;
-    Written& written = m_written[use.file];
+        return {};
     std::int64_t first = -1, last_end = -1, pieces = 0;
     try {
         view->visit_pieces(offset, size, [&](std::int64_t begin, std::int64_t end) {
@@ -113,22 +124,37 @@ void FileUses::place(FileUse& use, std::int64_t rank, std::int64_t offset, std::
             if (pieces > 1 && ++m_pieces >= most_pieces)
                 throw TooManyPieces();
             last_end = end;
-            if (is_write)
-                add_written(written, begin, end);
-            else
-                use.read_back_bytes = saturated_sum(use.read_back_bytes, bytes_written(written, begin, end));
         });
     } catch (const TooManyPieces&) {
-        return;
+        return {};
     }
-    ++use.placed;
-    use.strided += pieces > 1;
-    std::int64_t& next = m_next[{rank, use.file}];
-    use.consecutive += first == next;
-    next = last_end;
-    if (size >= FileUse::large_size) {
-        ++use.large;
-        use.unaligned += first % FileUse::block_size != 0;
+    const bool is_large = size >= FileUse::large_size;
+    std::int64_t& next = m_next[{operation.rank, use.file}];
+    return Place{.offset = offset,
+                 .pieces = pieces,
+                 .is_consecutive = first == std::exchange(next, last_end),
+                 .is_large = is_large,
+                 .is_unaligned = is_large && first % FileUse::block_size != 0};
+}
+
+void FileUses::move_bytes(FileUse& use, std::int64_t rank, const Access& access, const Place& place)
+{
+    const FileView* const view = view_of(use, rank);
+    if (!view || has_too_many_pieces())
+        return;
+    Written& written = m_written[use.file];
+    std::int64_t pieces = 0;
+    const auto move_piece = [&](std::int64_t begin, std::int64_t end) {
+        if (pieces++ == place.pieces) // another view was set before it was over, which MPI forbids
+            throw TooManyPieces();
+        if (access.is_write)
+            add_written(written, begin, end);
+        else
+            use.read_back_bytes = saturated_sum(use.read_back_bytes, bytes_written(written, begin, end));
+    };
+    try {
+        view->visit_pieces(place.offset, access.bytes, move_piece);
+    } catch (const TooManyPieces&) {
     }
 }
 
@@ -158,8 +184,8 @@ std::int64_t FileUses::bytes_written(const Written& written, std::int64_t begin,
 
 void FileUses::finish(std::int64_t run_time)
 {
-    for (auto& [ignored, pending] : m_pending) // no call tells when they ended
-        add(*pending.use, pending.access);
+    for (const auto& [key, pending] : m_pending) // no call tells when they ended
+        add(*pending.use, key.first, pending.access, pending.place);
     m_pending.clear();
     for (auto& [file, accesses] : m_accesses) {
         for (Access& access : accesses) {

@@ -80,19 +80,30 @@ class FileUses : public EventVisitor {
         std::int64_t bytes;
         bool is_write;
     };
+    /// Where an access is in the file.
+    struct Place {
+        std::int64_t offset;
+        std::int64_t pieces;
+        bool is_consecutive, is_large, is_unaligned;
+    };
     struct Pending {
         FileUse* use;
         Access access;
+        std::optional<Place> place;
     };
     /// Bytes that were written; no pieces touch each other: their ends by their beginnings.
     using Written = std::map<std::int64_t, std::int64_t>;
 
     /// Null if the call belongs to no file, or to another time.
     FileUse* use_of(const Call& call, std::int64_t rank, const Element& names_file, const CallFacts& facts);
-    void place(FileUse& use, std::int64_t rank, std::int64_t offset, std::int64_t size, bool is_write);
+    const FileView* view_of(const FileUse& use, std::int64_t rank) const;
+    /// Of one that begins now. Nothing if it is not known.
+    std::optional<Place> place(const FileUse& use, const Operation& operation, std::int64_t size);
+    /// Of one that is over.
+    void add(FileUse& use, std::int64_t rank, const Access& access, const std::optional<Place>& place);
+    void move_bytes(FileUse& use, std::int64_t rank, const Access& access, const Place& place);
     static void add_written(Written& written, std::int64_t begin, std::int64_t end);
     static std::int64_t bytes_written(const Written& written, std::int64_t begin, std::int64_t end);
-    void add(FileUse& use, const Access& access);
 
     const OpenedProject& m_project;
     TimeInterval m_interval;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hdtrace/matching/requests.h"
 #include "hdtrace/matching/volumes.h"
 
 namespace hdtrace {
@@ -39,7 +40,7 @@ template <class Row> class Arrivals {
                 continue;
             const auto [first, last] = m_open.equal_range(request(call.trace.rank, child));
             for (auto completed = first; completed != last; ++completed)
-                change(completed->second.row, told(child, completed->second));
+                change(completed->second.row, told(call, child, completed->second));
             m_open.erase(first, last);
         }
     }
@@ -81,13 +82,15 @@ template <class Row> class Arrivals {
         return 1;
     }
 
-    static Volume told(const Element& completion, const Open& operation)
+    static Volume told(const Call& call, const Element& completion, const Open& operation)
     {
         const auto moved = [&](const AttributeName& attribute, std::int64_t otherwise) {
             return std::max<std::int64_t>(completion.integer(attribute).value_or(otherwise), 0);
         };
         if (!transfers(operation.access))
             return {.received = moved("size", 0)};
+        if (is_of_failed_access(call, completion))
+            return {};
         const std::int64_t bytes = moved("actual", operation.asked);
         return operation.access == FileAccess::write ? Volume{.sent = bytes} : Volume{.received = bytes};
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "hdtrace/calls/volume.h"
+
 namespace hdtrace {
 namespace {
 
@@ -33,6 +35,11 @@ Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& fact
             .line = call.state.line,
             .site = call.state.integer("site").value_or(-1),
             .number = call.number};
+}
+
+bool is_of_failed_access(const Call& call, const Element& completed)
+{
+    return completed.has("rc") || (call.has_failed() && call.facts.completes == WhichRequests::one);
 }
 
 /// An operation that outlives the call that started it, with a copy of what that call says.
@@ -168,7 +175,11 @@ void RequestTable::complete(const Call& call, std::int64_t rid, const Element& w
     Process& process = m_processes[call.trace.rank];
     completion.cancel_was_asked = process.cancelled.erase(rid) > 0;
     if (auto pending = process.pending.extract(rid)) {
-        completion.operation = &pending.mapped()->operation;
+        const Operation& operation = pending.mapped()->operation;
+        completion.operation = &operation;
+        if (outcome == Outcome::completed && transfers(operation.facts->file) &&
+            is_of_failed_access(call, what))
+            completion.outcome = Outcome::failed;
         m_ended.push_back(std::move(pending));
     }
 }

@@ -15,6 +15,10 @@ namespace hdtrace {
 /// Of a call that starts it. What is done, and with which arguments, is still to be told.
 Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& facts);
 
+/// Whether an access to a file has failed that is over with @p completed, a `For` of the call. Where a call
+/// waits for one request, its own error is that of the access.
+bool is_of_failed_access(const Call& call, const Element& completed);
+
 /// The operations with requests of all processes that were started and have not been completed. Calls must
 /// come in an order in which starts stand before their completions, such as that of MergedTraces. Memory
 /// grows with the operations in flight. For one thread at a time.

@@ -24,6 +24,18 @@ try {
     return false;
 }
 
+/// Those of the first bytes.
+void cut_off(std::vector<FileAccesses::Piece>& pieces, std::int64_t size)
+{
+    std::size_t kept = 0;
+    for (; kept < pieces.size() && size > 0; ++kept) {
+        FileAccesses::Piece& piece = pieces[kept];
+        piece.end = std::min(piece.end, piece.begin + size);
+        size -= piece.end - piece.begin;
+    }
+    pieces.resize(kept);
+}
+
 } // namespace
 
 void FileAccesses::OfFile::add(Access access, std::size_t most)
@@ -99,17 +111,14 @@ void FileAccesses::accessed(const Call& call, const Operation& operation)
     of_file.file = number;
     if (size == 0)
         return;
-    if (!offset || !view) {
-        ++of_file.unplaced;
-        return;
-    }
     Access access = {.begin = operation.time,
                      .end = operation.end,
                      .rank = operation.rank,
                      .is_write = what == FileAccess::write,
                      .is_collective = operation.facts->members == CollectiveMembers::file,
                      .pieces = {}};
-    of_file.is_cut |= !add_pieces(*view, *offset, size, access.pieces);
+    if (offset && view)
+        of_file.is_cut |= !add_pieces(*view, *offset, size, access.pieces);
     if (operation.rid >= 0)
         m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{number, std::move(access)});
     else
@@ -121,14 +130,24 @@ void FileAccesses::completed(const Call&, const Completion& completion)
     if (!completion.operation)
         return;
     auto found = m_pending.extract({completion.operation->rank, completion.rid});
-    if (!found)
+    if (!found || completion.outcome == Outcome::failed)
         return;
-    found.mapped().access.end = std::max(found.mapped().access.end, completion.end);
-    add(found.mapped().file, std::move(found.mapped().access));
+    const auto actual = completion.what->integer("actual");
+    if (actual && *actual <= 0)
+        return;
+    Access& access = found.mapped().access;
+    if (actual)
+        cut_off(access.pieces, *actual);
+    access.end = std::max(access.end, completion.end);
+    add(found.mapped().file, std::move(access));
 }
 
 void FileAccesses::add(std::size_t file, Access access)
 {
+    if (access.pieces.empty()) { // of none its place is known
+        ++m_files[file].unplaced;
+        return;
+    }
     const std::size_t most =
         std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(m_files.size(), 1), 100, most_pieces);
     m_files[file].add(std::move(access), most);

@@ -8,6 +8,7 @@ import hdtrace
 import pytest
 
 from projects_of_lines import HEAD, write_project
+from test_accesses import LINES as ACCESSES
 from test_command import run, run_well
 from test_statistics import RECEIVES, call, came, completion, receive
 
@@ -53,6 +54,11 @@ def check_same(path, calls, selections=({},), intervals=25):
     for selection, as_read in zip(asked, expected):
         wanted = set(selection.get("rank", ranks)) & ranks
         assert sums(path, len(wanted), **selection) == as_read, (selection, calls)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5])
+def test_accesses_that_fail_in_later_blocks(tmp_path, calls):
+    check_same(write_project(tmp_path, ACCESSES), calls)
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 7])
