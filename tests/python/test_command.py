@@ -584,6 +584,16 @@ def test_sarif(tmp_path):
     assert location["physicalLocation"] == {"artifactLocation": {"uri": Path(hdtrace.open(project).trace_paths[0]).as_uri()}, "region": {"startLine": 4}}
 
 
+def test_sarif_has_uris_of_any_name(tmp_path):
+    name = "c:/50% of #1 é?.dir"
+    folder = tmp_path / name
+    folder.mkdir(parents=True)
+    write_project(folder, BARRIER + ISEND, BARRIER)
+    (of_tool,) = json.loads(run("check", "--sarif", f"{name}/app.proj", cwd=tmp_path).stdout)["runs"]
+    uri = of_tool["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == "c%3A/50%25%20of%20%231%20%C3%A9%3F.dir/app_node01_0_0.trc"
+
+
 def test_a_real_run(heat):
     result = run("check", heat)
     assert (result.returncode, result.stdout) == (0, "06-heat: nothing wrong was found; 836 calls of 4 processes were checked\n")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import fsencode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_from_bytes
 
 from .._hdtrace import FindingKind
 from .version import VERSION
@@ -15,8 +17,14 @@ if TYPE_CHECKING:
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+def _uri(file: str) -> str:
+    """A reference as RFC 3986 has it: a colon in a name is no end of a scheme, and # and % are characters."""
+    path = Path(file)
+    return path.as_uri() if path.is_absolute() else quote_from_bytes(fsencode(path.as_posix()))
+
+
 def _location(file: str, line: int | None, function: str | None = None) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": Path(file).as_uri() if Path(file).is_absolute() else Path(file).as_posix()}}
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
     if line:
         place["region"] = {"startLine": line}
     location: dict[str, Any] = {"physicalLocation": place}
