@@ -167,6 +167,21 @@ def test_check(write, traces, expected):
     assert text.startswith(expected[0]) and (site, other_site) == expected[1:]
 
 
+@pytest.mark.parametrize("function, pattern, fits", [
+    ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()(int) const  # known", True),
+    ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#*", True),
+    ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#2}*", False),
+    ("sum<int, 3>::operator[](int)", "sum<int, ?>::operator[](int)", True),
+    ("sum::operator[](int*)", "sum::operator[](int*)", True),
+    ("halo[a]", "halo[abc]", False),
+])
+def test_names_of_functions_are_suppressed(write, tmp_path, function, pattern, fits):
+    path = write(INIT + SEND + END, INIT + END)
+    path.write_text(path.read_text().replace("halo&lt;int&gt;(int)", function.replace("<", "&lt;")))
+    (tmp_path / "known").write_text(f"message-not-received {pattern}\n")
+    assert run("check", path, "--no-schemas", "--suppress", tmp_path / "known").returncode == (0 if fits else 1)
+
+
 def test_check_names_the_last_call(write):
     path = write(INIT + "<Barrier cid='0' site='0' time='3' end='4' />\n", INIT + "<Barrier cid='0' site='0' time='3' end='4' />\n" + END)
     assert findings(path) == [(f"this is the last call at {HALO}, but Finalize was not called", "halo<int>(int)", None)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,20 +14,29 @@ if TYPE_CHECKING:
 
 
 class _Suppressed(NamedTuple):
-    kind: str
-    place: str
+    kind: re.Pattern[str]
+    place: re.Pattern[str]
+
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")  # in lambda(int)#1 it is of a name
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """* is any text, ? one character, all else itself: names of functions have brackets."""
+    return re.compile(re.escape(text).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
 
 
 def _read(path: str, kinds: Sequence[str]) -> list[_Suppressed]:
     """Lines of a kind, and a place: a function, a file or file:line of the program; both may have * and ?."""
     suppressed = []
     for number, line in enumerate(Path(path).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        words = line.partition("#")[0].split(maxsplit=1)
+        words = _COMMENT.sub("", line).split(maxsplit=1)
         if not words:
             continue
-        if not any(fnmatchcase(kind, words[0]) for kind in kinds):
+        one = _Suppressed(_pattern(words[0]), _pattern(words[1].strip() if words[1:] else "*"))
+        if not any(map(one.kind.fullmatch, kinds)):
             raise UsageError(f"{path}:{number}: there is no kind of findings '{words[0]}': see hdtrace check --help")
-        suppressed.append(_Suppressed(words[0], words[1].strip() if words[1:] else "*"))
+        suppressed.append(one)
     return suppressed
 
 
@@ -58,4 +67,4 @@ class Choice:
         if kind in self.left_out or (kind not in self.only if self.only else finding.severity == "note"):
             return False
         places = {"", *_places(finding.site), *_places(finding.other_site)}
-        return not any(fnmatchcase(kind, one.kind) and any(fnmatchcase(place, one.place) for place in places) for one in self.suppressed)
+        return not any(one.kind.fullmatch(kind) and any(map(one.place.fullmatch, places)) for one in self.suppressed)
