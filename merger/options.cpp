@@ -70,6 +70,10 @@ tools::Request<Options> parse_options(int argc, char** argv)
         throw tools::UsageError(
             "--compat is gone: 'hdtrace convert --to piosimhd -o DIR PROJECT' writes what "
             "the original tools load");
+    if (no_audit && audit_ends)
+        throw tools::UsageError("--no-audit and --audit-ends exclude each other");
+    if (no_sources && options.debug_directory != default_debug_directory)
+        throw tools::UsageError("--no-sources and --debug-directory exclude each other");
     options.audit.traces = no_audit ? Audited::nothing : audit_ends ? Audited::ends : Audited::all;
     options.audit.close_traces = !no_repair;
     options.find_sources = !no_sources;

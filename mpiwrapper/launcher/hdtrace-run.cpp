@@ -192,6 +192,9 @@ CommandLine parse_command_line(int argc, char** argv)
     if (optind == argc && !result.prints_library && !result.is_to_explain) {
         usage_error("which program?");
     }
+    if (result.is_to_explain && result.prints_library) {
+        usage_error("--explain and --print-library exclude each other");
+    }
     result.program = argv + optind;
     return result;
 }
@@ -266,6 +269,19 @@ void refuse_what_statistics_cannot()
             usage_error(std::string("--statistics-only keeps no single calls, and --") + option.name +
                         " is about them");
         }
+    }
+}
+
+/// Whoever asks for both would get a trace that is not compressed. Of what the environment asks for the
+/// tracer tells.
+void refuse_to_compress_records_as_text()
+{
+    const hdtrace::Settings settings = settings_in_force();
+    const bool is_asked_for =
+        values_of_options.contains("HDTRACE_FORM") || values_of_options.contains("HDTRACE_COMPRESS");
+    if (is_asked_for && settings.form == hdtrace::Form::compact &&
+        settings.compress == hdtrace::Compress::gzip) {
+        usage_error("--form compact and --compress gzip exclude each other: only zstd compresses records");
     }
 }
 
@@ -543,6 +559,7 @@ int main(int argc, char** argv)
     char** const command = command_line.program;
     refuse_wrong_variables();
     refuse_what_statistics_cannot();
+    refuse_to_compress_records_as_text();
     if (command_line.prefers_compact) {
         choose_compact();
     }

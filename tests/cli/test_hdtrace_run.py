@@ -100,6 +100,8 @@ def test_an_option_wins_over_the_environment(launcher):
     (["--nested=1"], "'--nested'"),
     (["--name"], "'--name'"),
     (["--nested"], "which program?"),
+    (["--explain", "--print-library"], "--explain and --print-library exclude each other"),
+    (["--form=compact", "--compress=gzip", "true"], "--form compact and --compress gzip exclude each other"),
 ])
 def test_wrong_options_are_named(launcher, arguments, complaint):
     result = run(launcher, *arguments)

@@ -25,6 +25,8 @@ def call(*arguments, **options):
         (["-o"], "-o"),
         (["-o", "x.proj", "app", "--unknown"], "--unknown"),
         (["-o", "x.proj", "app", "--compat=piosimhd"], "hdtrace convert --to piosimhd"),
+        (["app", "--no-audit", "--audit-ends"], "--no-audit and --audit-ends exclude each other"),
+        (["app", "--no-sources", "--debug-directory=/x"], "--no-sources and --debug-directory exclude each other"),
         (["-o", "x.proj", "app", "--chunk-size=many"], "--chunk-size"),
         (["-o", "x.proj", "app", "--chunk-size="], "--chunk-size"),
         (["-o", "x.proj", "app", "--distribution-class="], "--distribution-class"),

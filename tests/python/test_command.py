@@ -871,7 +871,14 @@ def test_a_program_that_is_not_there(tmp_path):
     (["completion", "sh"], "'sh' is none of bash, zsh, fish"),
     (["dump", "x.proj", "--interval", "5"], "'5' is not BEGIN..END"),
     (["dump", "x.proj", "--rank", "first"], "'first' is not RANKS"),
-    (["dump", "x.proj", "--xml", "--json"], "--xml and --json exclude each other"),
+    (["dump", "x.proj", "--xml", "--json"], "dump: --xml and --json exclude each other"),
+    (["check", "x.proj", "--sarif", "--json"], "check: --sarif and --json exclude each other"),
+    (["check", "x.proj", "--limit", "50", "--json"], "check: --limit and --json exclude each other"),
+    (["info", "x.proj", "--settings", "--json"], "info: --settings and --json exclude each other"),
+    (["index", "x.proj", "--calls=9", "--remove"], "index: --calls and --remove exclude each other"),
+    (["watch", ".", "--page", "--json"], "watch: --json and --page exclude each other"),
+    (["watch", ".", "--every=2", "--once"], "watch: --every and --once exclude each other"),
+    (["watch", ".", "--port=0"], "watch: --port needs --page"),
 ])
 def test_wrong_usage(words, message):
     result = run(*words)

@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import Call, State, printable_lines
 from ..project import Project
 from ..streams import Calls
-from .output import UsageError, say_that_nothing_fits, site_fields, warn_of_missing
+from .output import say_that_nothing_fits, site_fields, warn_of_missing
 from .selection import filters
 from .terminal import is_terminal
 
@@ -44,8 +44,6 @@ def _xml(calls: Calls, last: int) -> Iterator[str]:
 
 
 def run(arguments: Namespace) -> int:
-    if arguments.xml and arguments.json:
-        raise UsageError("dump: --xml and --json exclude each other")
     project = Project(*arguments.project)
     last = arguments.last or 0
     calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished or last > 0)

@@ -78,7 +78,7 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
     text = (argument.help + choices).replace("%", "%%")
     if argument.is_for_tracer:
         switch: dict[str, Any] = {} if argument.value else {"nargs": 0}
-        parser.add_argument(argument.name, help=text, metavar=argument.value or None, action=_TracerAction, default=argparse.SUPPRESS, **switch)
+        parser.add_argument(argument.name, help=text, metavar=argument.value or None, action=_TracerAction, **switch)
     elif argument.is_rest:
         parser.add_argument(argument.key, metavar=argument.name, help=text, nargs=argparse.REMAINDER)
     elif not argument.is_option:
@@ -93,7 +93,6 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
             help=text,
             type=_list_parser(argument),
             action=_GroupAction if argument.is_grouped else _ListAction,
-            default=argument.default or [],
         )
     else:
         parser.add_argument(
@@ -101,7 +100,6 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
             metavar=argument.value,
             help=text,
             type=_parser(argument),
-            default=argument.default,
         )
 
 
@@ -117,6 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
             help=command.help,
             description=f"{command.help[0].upper()}{command.help[1:]}. {command.details}".strip(),
             allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,  # so that it is known what was given
         )
         for argument in command.arguments:
             _add(of_command, argument)
@@ -130,6 +129,24 @@ def _become(program: str, arguments: list[str]) -> int:
     except OSError as error:
         message(f"{path}: {error.strerror}: install {program} beside this command")
         return ERROR
+
+
+def _default(argument: Argument) -> Any:
+    return list(argument.default or []) if argument.is_list else argument.default if argument.value else False
+
+
+def _complete_options(command: Command, arguments: argparse.Namespace) -> None:
+    """Refuses what would have no effect, and adds the defaults."""
+    given = {argument.name for argument in command.arguments if argument.key in arguments}
+    for one, other in command.excluding:
+        if {one, other} <= given:
+            raise UsageError(f"{command.name}: {one} and {other} exclude each other")
+    for one, other in command.needing:
+        if one in given and other not in given:
+            raise UsageError(f"{command.name}: {one} needs {other}")
+    for argument in command.arguments:
+        if argument.is_option and not argument.is_for_tracer and argument.name not in given:
+            setattr(arguments, argument.key, _default(argument))
 
 
 def _find(words: list[str]) -> Command | None:
@@ -149,6 +166,7 @@ def run(words: list[str]) -> int:
         return FINE
     if command is None:
         parser.error("a command is missing; --help lists them")
+    _complete_options(command, arguments)
     arguments.readers = []
     run_command = import_module(f".{command.module}", __package__).run
     if not command.is_shared or processes_of_launcher() == 1:

@@ -311,8 +311,6 @@ def run(arguments: Namespace) -> int:
         words = words[1:]
     if not words:
         raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
-    if arguments.end_stuck and not arguments.stuck_seconds:
-        raise UsageError("record: --end-stuck needs --stuck-seconds, which tells when to look")
     options = getattr(arguments, "tracer", [])
     _check_options(options)
     _refuse_statistics_only(arguments, options)

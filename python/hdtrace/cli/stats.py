@@ -93,10 +93,6 @@ def _check_sums(project: Project, arguments: Namespace) -> None:
 
 
 def _check(arguments: Namespace) -> None:
-    if arguments.csv and arguments.json:
-        raise UsageError("--csv and --json exclude each other")
-    if arguments.matrix and arguments.by:
-        raise UsageError("--matrix and --by exclude each other")
     for by in arguments.by:
         if COUNTER in by and len(by) > 1:
             raise UsageError("--by counter is a table of its own")

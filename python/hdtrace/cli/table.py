@@ -57,6 +57,8 @@ class Command:
     module: has the function `run(arguments) -> int`, which returns the exit code
     program: instead of the module: another program, which gets all arguments
     is_shared: several processes that an MPI launcher starts are one command, whose traces they read together
+    excluding: pairs of options of which one would have no effect
+    needing: options that have none without the other one
     """
 
     name: str
@@ -66,6 +68,8 @@ class Command:
     module: str = ""
     program: str = ""
     is_shared: bool = False
+    excluding: tuple[tuple[str, str], ...] = ()
+    needing: tuple[tuple[str, str], ...] = ()
 
 
 PACKED = ".hdt"  # what the names of packed projects end with
@@ -189,6 +193,7 @@ COMMANDS = (
             Argument("COMMAND-LINE", "mpirun -n 4 ./app, or ./app alone", is_rest=True),
         ),
         "record",
+        needing=(("--end-stuck", "--stuck-seconds"),),
     ),
     Command(
         "info",
@@ -197,6 +202,7 @@ COMMANDS = (
         "names of threads.",
         (_PROJECT, Argument("--settings", "write the settings of the tracer as a shell reads them: they repeat the run"), _ALL_ROWS, _JSON),
         module="info",
+        excluding=(("--settings", "--json"), ("--settings", "--all")),
     ),
     Command(
         "stats",
@@ -229,6 +235,7 @@ COMMANDS = (
             Argument("--csv", "write comma-separated values, for spreadsheets: times in seconds"),
         ),
         "stats",
+        excluding=(("--csv", "--json"), ("--matrix", "--by")),
     ),
     Command(
         "dump",
@@ -245,6 +252,7 @@ COMMANDS = (
             Argument("--json", "write one JSON object on each line"),
         ),
         "dump",
+        excluding=(("--xml", "--json"),),
     ),
     Command(
         "pending",
@@ -345,6 +353,7 @@ COMMANDS = (
             Argument("--remove", "remove the indexes"),
         ),
         "index",
+        excluding=(("--calls", "--remove"),),
     ),
     Command(
         "pack",
@@ -445,6 +454,7 @@ COMMANDS = (
         ),
         "check",
         is_shared=True,
+        excluding=(("--sarif", "--json"), ("--limit", "--all"), ("--limit", "--sarif"), ("--limit", "--json")),
     ),
     Command(
         "watch",
@@ -462,6 +472,10 @@ COMMANDS = (
             Argument("--json", "look once, and write JSON, for programs"),
         ),
         "watch",
+        excluding=(
+            ("--once", "--page"), ("--json", "--page"), ("--every", "--once"), ("--every", "--json"), ("--stuck-seconds", "--json"),
+        ),
+        needing=(("--port", "--page"),),
     ),
     Command(
         "merge",
