@@ -20,8 +20,9 @@ from typing import Any
 from .._hdtrace import Call
 from ..calibration import DEFAULT_SPEED, LOCAL, REMOTE, Platform, Sample, platform_of, samples
 from ..project import Project
+from . import children
 from .installation import Installation, Library, library_of_launcher, refuse_programs
-from .output import UsageError, beside_this, count_of_processes, counted, duration, message, print_json, size, table, write_whole
+from .output import UsageError, beside_this, count_of_processes, counted, duration, end_tidily, message, print_json, size, table, write_whole
 
 _PROGRAM = "hdtrace-measure"
 # Whose algorithms of operations SimGrid knows. Those of MPICH end SimGrid 3.32 with an invalid pointer in some replays.
@@ -58,7 +59,7 @@ def _measure(words: Sequence[str], folder: Path) -> Library:
     program = installation.folder / library.soname / _PROGRAM
     command = [*words, installation.launcher, "--call-sites=0", "-d", folder, "--", program]
     try:
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+        result = children.run(command, stdin=subprocess.DEVNULL)
     except OSError as error:
         raise _Failure(f"{words[0]}: {error.strerror}") from error
     if result.returncode != 0:
@@ -131,7 +132,8 @@ class Replay:
 
 def _succeed(command: Sequence[Any], folder: Path) -> str:
     """What a command says on standard error."""
-    result = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", cwd=folder, check=False)
+    texts = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+    result = children.run(list(map(str, command)), stdin=subprocess.DEVNULL, cwd=folder, **texts)
     if result.returncode != 0:
         last = (result.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise _Failure(f"{Path(str(command[0])).name} ended with exit code {result.returncode}: {last}")
@@ -212,6 +214,7 @@ def _platform(project: Project, hosts: dict[str, int]) -> tuple[Platform, list[S
 
 
 def run(arguments: Namespace) -> int:
+    end_tidily()
     words = arguments.launcher
     if words[:1] == ["--"]:
         words = words[1:]

@@ -12,14 +12,15 @@ import shutil
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from .._hdtrace import files_in, printable
 from .installation import QUICK, Installation, Library, library_of_launcher, output_of, refuse_programs, reports_of
-from .output import beside_this, counted, print_json
+from .output import beside_this, counted, end_tidily, print_json
 
 FINE, NOTE, PROBLEM = "ok", "note", "problem"
 
@@ -288,7 +289,7 @@ def _check_extras() -> Iterator[Finding]:
 # ---- all of it ----
 
 
-def examine(folder: Path, words: Sequence[str]) -> Iterator[Finding]:
+def examine(folder: Path, words: Sequence[str]) -> Generator[Finding, None, None]:
     installation = Installation()
     if not installation.selector.exists() or not installation.probe.exists():
         yield Finding("MPI libraries", PROBLEM, f"the tracer's libraries are missing: {installation.folder}", "install hdtrace anew, with all its files")
@@ -322,16 +323,18 @@ def _print(finding: Finding, is_first: bool) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    end_tidily()
     words = arguments.launcher
     if words[:1] == ["--"]:
         words = words[1:]
     if words:
         refuse_programs(words, "doctor")
     findings: list[Finding] = []
-    for finding in examine(Path(arguments.directory), words):
-        if not arguments.json:
-            _print(finding, not findings or findings[-1].section != finding.section)
-        findings.append(finding)
+    with closing(examine(Path(arguments.directory), words)) as examined:  # which removes what it has written
+        for finding in examined:
+            if not arguments.json:
+                _print(finding, not findings or findings[-1].section != finding.section)
+            findings.append(finding)
     problems = sum(finding.state == PROBLEM for finding in findings)
     if arguments.json:
         print_json({"version": 1, "problems": problems, "findings": [asdict(finding) for finding in findings]})

@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .children import ending
 from .launchers import MissingOption, UnknownOption, launcher_of, programs_in
 from .output import UsageError, beside_this
 
@@ -30,11 +30,19 @@ def output_of(command: Sequence[str | Path], seconds: float, **environment: str)
     except OSError as error:
         return 127, "", f"{command[0]}: {error.strerror}"
     try:
-        output, errors = child.communicate(timeout=seconds)
+        with ending(child):
+            output, errors = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        return None, *child.communicate()
+        return None, *_rest_of(child)
     return child.returncode, output, errors
+
+
+def _rest_of(child: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it has written before it was ended."""
+    try:
+        return child.communicate(timeout=1)
+    except subprocess.TimeoutExpired:  # something else goes on, and may write
+        return "", ""
 
 
 def reports_of(text: str) -> list[dict[str, Any]]:

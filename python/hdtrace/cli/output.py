@@ -35,7 +35,9 @@ def end_tidily() -> None:
     def end(number: int, _frame: object) -> None:
         sys.exit(128 + number)
 
-    signal.signal(signal.SIGTERM, end)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup has one ignored
+            signal.signal(number, end)
 
 
 def message(text: str) -> None:

@@ -19,6 +19,7 @@ from .._hdtrace import files_in, printable
 from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
+from .children import descendants, send
 from .launchers import MissingOption, Program, UnknownOption, launcher_of, programs_in
 from .output import Progress, UsageError, behind_the_last_call, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
@@ -83,29 +84,14 @@ def _chosen_folder(path: str) -> Path:
     return folder
 
 
-def _descendants(process: int) -> list[int]:
-    """Those that it has started, and those that these have; parents first."""
-    children: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(OSError):  # it has ended
-            children += map(int, task.read_text().split())
-    return children + [one for child in children for one in _descendants(child)]
-
-
 def _end(child: subprocess.Popen[bytes], is_launcher: bool) -> None:
     """Launchers end what they have started, unless they hang themselves; scripts do not."""
-    _send(signal.SIGTERM, [child.pid, *([] if is_launcher else _descendants(child.pid))])
+    send(signal.SIGTERM, [child.pid, *([] if is_launcher else descendants(child.pid))])
     try:
         child.wait(_LONGEST_LAUNCHER_END)
     except subprocess.TimeoutExpired:
         message(f"{child.args[0]} goes on after SIGTERM: it is killed, and what it has started on this host")
-        _send(signal.SIGKILL, [child.pid, *_descendants(child.pid)])
-
-
-def _send(number: signal.Signals, processes: Iterable[int]) -> None:
-    for process in processes:
-        with suppress(ProcessLookupError):
-            os.kill(process, number)
+        send(signal.SIGKILL, [child.pid, *descendants(child.pid)])
 
 
 def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None) -> int:
