@@ -266,6 +266,14 @@ def test_options_of_the_tracer(tmp_path, victim):
     assert wrong.returncode == USAGE and "'9' is not a number from 0 to 2" in wrong.stderr
 
 
+def test_letters_and_opposites_of_the_options_of_the_tracer(tmp_path, victim):
+    environment = os.environ | {"HDTRACE_NESTED": "1"}
+    result = record("--quiet", "-f", "--no-nested", "-o", tmp_path / "x", victim, "none", cwd=tmp_path, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    about = run(HDTRACE, "info", tmp_path / "x").stdout
+    assert re.search(r"HDTRACE_FOLLOW +1 +hdtrace-run", about) and re.search(r"HDTRACE_NESTED +0 +hdtrace-run", about)
+
+
 def test_a_run_that_dies_is_merged(tmp_path, victim):
     result = record(victim, "die", cwd=tmp_path)
     assert result.returncode == 128 + signal.SIGSEGV

@@ -24,10 +24,11 @@ _ASCII = {"µ": b"u", "…": b"~", "–": b"-"}
 
 
 class _TracerAction(argparse.Action):
-    """Keeps options as they were written."""
+    """Keeps options and their opposites in their order, by their long names."""
 
     def __call__(self, parser, namespace, values, option_string=None):
-        namespace.tracer = [*getattr(namespace, "tracer", []), option_string, *([values] if self.nargs is None else [])]
+        name = option_string if option_string.startswith("--") else next(one for one in self.option_strings if one.startswith("--"))
+        namespace.tracer = [*getattr(namespace, "tracer", []), name, *([values] if self.nargs is None else [])]
 
 
 class _ListAction(argparse.Action):
@@ -78,7 +79,7 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
     text = (argument.help + choices).replace("%", "%%")
     if argument.is_for_tracer:
         switch: dict[str, Any] = {} if argument.value else {"nargs": 0}
-        parser.add_argument(argument.name, help=text, metavar=argument.value or None, action=_TracerAction, **switch)
+        parser.add_argument(*argument.spellings, help=text, metavar=argument.value or None, action=_TracerAction, **switch)
     elif argument.is_rest:
         parser.add_argument(argument.key, metavar=argument.name, help=text, nargs=argparse.REMAINDER)
     elif not argument.is_option:
@@ -96,7 +97,7 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
         )
     else:
         parser.add_argument(
-            *filter(None, [argument.short, argument.name]),
+            *argument.spellings,
             metavar=argument.value,
             help=text,
             type=_parser(argument),

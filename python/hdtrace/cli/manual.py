@@ -56,7 +56,7 @@ def _synopsis(command: Command) -> str:
 def _option(argument: Argument) -> str:
     choices = f": {', '.join(argument.choices)}" if argument.choices else ""
     value = f" \\fI{_escape(argument.value)}\\fR" if argument.value else ""
-    names = ", ".join(f"\\fB{_escape(name)}\\fR" for name in (argument.short, argument.name) if name)
+    names = ", ".join(f"\\fB{_escape(name)}\\fR" for name in argument.spellings)
     return f".TP\n{names}{value}\n{_escape(argument.help + choices)}.\n"
 
 

@@ -27,7 +27,7 @@ from .stuck import Watch, stuck_lines
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
-_STATISTICS_ONLY, _FOLLOW = "--statistics-only", "--follow"
+_STATISTICS_ONLY, _FOLLOW, _NO_FOLLOW = "--statistics-only", "--follow", "--no-follow"
 _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
@@ -291,6 +291,10 @@ def _refuse_statistics_only(arguments: Namespace, options: Sequence[str]) -> Non
         raise UsageError(f"record: {who} keeps no single calls, which {wanted} looks at")
 
 
+def _follows(options: Sequence[str]) -> bool:
+    return [option for option in options if option in (_FOLLOW, _NO_FOLLOW)][-1:] == [_FOLLOW]
+
+
 def run(arguments: Namespace) -> int:
     words = arguments.command_line
     if words[:1] == ["--"]:
@@ -311,9 +315,9 @@ def run(arguments: Namespace) -> int:
     code = _run(_traced(words, programs, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
     try:
         if _infos(folder):
-            _tell_of_run(folder, code, arguments, follows=_FOLLOW in options)
+            _tell_of_run(folder, code, arguments, follows=_follows(options))
         else:
-            _say_that_nothing_was_recorded(name, code, follows=_FOLLOW in options)
+            _say_that_nothing_was_recorded(name, code, follows=_follows(options))
             if not any(folder.iterdir()):
                 folder.rmdir()
     except Exception as error:  # as if somebody removes the folder, or memory is short; the exit code is still the program's

@@ -25,7 +25,7 @@ class Argument:
     files: the suffixes of files that the value can be
     short: another name of the option, with one letter
     is_rest: all that follows, whatever it is
-    is_for_tracer: hdtrace-run gets it as it is
+    is_for_tracer: hdtrace-run gets it as it is, or its opposite
     """
 
     name: str
@@ -48,6 +48,15 @@ class Argument:
     @property
     def key(self) -> str:
         return self.name.lstrip("-").replace("-", "_").lower()
+
+    @property
+    def opposite(self) -> str:
+        """--no-nested of --nested; switches of the tracer may be on in the environment."""
+        return f"--no-{self.name.removeprefix('--')}" if self.is_for_tracer and not self.value else ""
+
+    @property
+    def spellings(self) -> list[str]:
+        return [name for name in (self.short, self.name, self.opposite) if name]
 
 
 @dataclass(frozen=True)
@@ -170,7 +179,7 @@ _FILTERS = (*_FILTERS_BUT_TIME, _INTERVAL)
 
 _KINDS = tuple(kind.name for kind in finding_kinds())
 _PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size", "io-map")
-_TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
+_TRACER = tuple(Argument(name, help, value, short=short, is_for_tracer=True) for name, short, value, help in OPTIONS)
 _SHARED = "Several processes that an MPI launcher starts (mpirun -n 8 hdtrace ...) read the traces together, which needs mpi4py."
 
 COMMANDS = (
