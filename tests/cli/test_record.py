@@ -393,6 +393,11 @@ def test_findings_are_told(tmp_path, victim):
     assert "SIGSEGV ended the process after its last call" in result.stderr
 
 
+def test_a_quiet_check_says_nothing_when_all_is_well(tmp_path, victim):
+    result = record("--quiet", "--check", victim, "none", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 SPAWNER = """
 #include <mpi.h>
 int main(int argc, char **argv)

@@ -556,6 +556,7 @@ def test_findings_are_chosen(tmp_path):
     kinds = {finding["kind"] for finding in json.loads(run("check", "--json", project).stdout)}
     assert kinds == {"message-not-received", "request-not-completed"}
     assert len(run("check", "--only", "request-not-completed", project).stdout.splitlines()) == 1
+    assert run("check", "--quiet", project).stdout == run("check", project).stdout
     assert "nothing of what was asked for was found" in run_well("check", "--not", "request-not-completed,message-not-received", project)
     assert run("check", "--only", "nothing", project).returncode == USAGE
 
@@ -599,6 +600,7 @@ def test_a_real_run(heat):
     assert (result.returncode, result.stdout) == (0, "06-heat: nothing wrong was found; 836 calls of 4 processes were checked\n")
     assert "nothing is known of buffer-conflict, buffer-modified, buffer-accessed, buffer-overrun, outside-mpi, " in result.stderr
     assert "nothing of what was asked for was found" in run_well("check", "--only", "deadlock,message-race", heat)
+    assert run_well("check", "--quiet", heat) == ""
     stats = json.loads(run_well("stats", heat, "--by", "class", "--by", "call", "--json"))
     assert stats["by"]["class"]["process"]["calls"] == stats["by"]["call"]["Init"]["calls"] + stats["by"]["call"]["Finalize"]["calls"]
     dumped = run_well("dump", heat).splitlines()
@@ -1012,7 +1014,7 @@ def needs(shell):
 def test_completion(tmp_path, shell):
     complete = SHELLS[shell]
     assert complete("hdtrace", "c") == {"calibrate", "check", "compress", "convert", "completion", "cp"}
-    assert complete("hdtrace", "check", "--") == {"--all", "--strict", "--only", "--not", "--suppress", "--limit", "--no-schemas", "--sarif", "--json", "--help"}
+    assert complete("hdtrace", "check", "--") == {"--all", "--strict", "--only", "--not", "--suppress", "--limit", "--quiet", "--no-schemas", "--sarif", "--json", "--help"}
     assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator", "communicator-size", "counter"}
     assert complete("hdtrace", "stats", "--by", "call,ra") == {"call,rank"}
     assert complete("hdtrace", "completion", "") == {"bash", "zsh", "fish"}

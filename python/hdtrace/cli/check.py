@@ -215,13 +215,14 @@ def run(arguments: Namespace) -> int:
     else:
         for line in findings if arguments.all else summary(findings, arguments.limit):
             print(_with_colours(printable(str(line))))
-        if not findings:
+        if not (findings or arguments.quiet):
             what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
 
     def is_asked_for(kind: str) -> bool:
         return kind in (arguments.only or KINDS) and kind not in getattr(arguments, "not")
 
-    for text in (_not_compared(checker, is_asked_for) if arguments.json or arguments.sarif else unknown(project, checker, is_asked_for)):
+    is_terse = arguments.json or arguments.sarif or arguments.quiet
+    for text in _not_compared(checker, is_asked_for) if is_terse else unknown(project, checker, is_asked_for):
         message(text)
     return 1 if any(finding.is_error or (arguments.strict and finding.severity == "warning") for finding in findings) else 0

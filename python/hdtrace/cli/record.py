@@ -246,7 +246,7 @@ def _tell_of_run(folder: Path, code: int, arguments: Namespace, follows: bool) -
     if projects and not arguments.quiet:
         _say(_about_one(folder, code, follows) if is_one else _about_several(projects, code))
     for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
-        subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
+        subprocess.run([beside_this("hdtrace"), "check", *(["--quiet"] if arguments.quiet else []), trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
 
 
 def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:

@@ -457,13 +457,16 @@ COMMANDS = (
             Argument("--suppress", "leave out what the lines of a file name: a kind, and perhaps a function, file or file:line", "FILE", is_list=True),
             Argument("--limit", "show so many findings of a kind, 50 if nothing is said", "NUMBER", parse=parse_count, default=50),
             Argument("--all", "show each finding on a line of its own, also what several ranks do alike"),
+            Argument("--quiet", "say nothing when nothing is found, nor what is not known"),
             Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"),
             Argument("--sarif", "print SARIF 2.1, for editors and continuous integration"),
             _JSON,
         ),
         "check",
         is_shared=True,
-        excluding=(("--sarif", "--json"), ("--limit", "--all"), ("--limit", "--sarif"), ("--limit", "--json")),
+        excluding=(
+            ("--sarif", "--json"), ("--limit", "--all"), ("--limit", "--sarif"), ("--limit", "--json"), ("--quiet", "--sarif"), ("--quiet", "--json"),
+        ),
     ),
     Command(
         "watch",
