@@ -108,11 +108,14 @@ def _use(function, buffer):
     count, datatype = _count_of(function, buffer), _type_of(function, buffer)
     displacements = _displacements_of(function, count)
     if displacements:
-        arguments = f"{buffer.name}, {count.name}, {displacements.name}, {datatype.name}, {_length(function, count)}"
+        arguments = f"{buffer.name}, {count.name}, {displacements.name}, {datatype.name}, {_length(function, count)}{_partners(function, buffer)}"
         lines = [f"buffers.{_verb(buffer)}_each({arguments});"]
     elif function.meaning.collective == "one-to-all" and buffer.direction == "inout":
         arguments = f"{buffer.name}, {count.name}, {datatype.name}"
         return ["if (rooted.is_root)", f"    buffers.reads({arguments});", "else if (rooted.is_leaf)", f"    buffers.writes({arguments});"]
+    elif _has_parts_of_neighbors(function, buffer):
+        arguments = f"{buffer.name}, {count.name}, {datatype.name}, neighbors.{_side(buffer)}_count{_partners(function, buffer)}"
+        lines = [f"buffers.{_verb(buffer)}_parts({arguments});"]
     else:
         elements = f"{_elements(function, buffer, count)}, {datatype.name if datatype else 'MPI_BYTE'}"
         lines = [f"buffers.{_verb(buffer)}({buffer.name}, {elements});"]
@@ -122,6 +125,20 @@ def _use(function, buffer):
 
 def _verb(buffer):
     return "reads" if buffer.direction == "in" else "writes"
+
+
+def _side(buffer):
+    return "destination" if buffer.direction == "in" else "source"
+
+
+def _partners(function, buffer):
+    """Those of the parts: MPI does not look at parts of MPI_PROC_NULL (MPI 4.1, 8.6)."""
+    return f", neighbors.{_side(buffer)}s" if function.meaning.collective == "neighbourhood" else ""
+
+
+def _has_parts_of_neighbors(function, buffer):
+    meaning = function.meaning
+    return meaning.collective == "neighbourhood" and (meaning.scatters if buffer.direction == "in" else meaning.gathers)
 
 
 def _elements(function, buffer, count):
@@ -135,18 +152,12 @@ def _elements(function, buffer, count):
         return whole if buffer.direction == "in" else f"sendbuf == MPI_IN_PLACE ? {whole} : {own}"
     is_reduction = bool(function.of_kind("OP")) and meaning.collective != "none"
     if buffer.direction == "in" and meaning.scatters:
-        return f"static_cast<int64_t>({count.name}) * {_members(function, is_reduction, 'destination')}"
+        return f"static_cast<int64_t>({count.name}) * {'members.local_size' if is_reduction else 'members.peer_count()'}"
     if buffer.direction != "in" and is_reduction and meaning.scatters:  # MPI_Reduce_scatter_block
         return f"static_cast<int64_t>({count.name}) * (sendbuf == MPI_IN_PLACE ? members.local_size : 1)"
     if buffer.direction != "in" and meaning.gathers:
-        return f"static_cast<int64_t>({count.name}) * {_members(function, False, 'source')}"
+        return f"static_cast<int64_t>({count.name}) * members.peer_count()"
     return count.name
-
-
-def _members(function, is_local, side):
-    if function.meaning.collective == "neighbourhood":
-        return f"neighbors.{side}_count"
-    return "members.local_size" if is_local else "members.peer_count()"
 
 
 def _length(function, counts):
@@ -164,6 +175,8 @@ def _condition(function, buffer):
         return f"rooted.{sides[0 if is_read else 1]}"
     if function.meaning.exclusive and not is_read:
         return "members.rank > 0"
+    if function.meaning.collective == "neighbourhood" and is_read and not function.meaning.scatters:
+        return "neighbors.outdegree > 0"
     peer = function.of_kind("TARGET") or function.of_kind("DEST" if is_read else "SOURCE")
     conditions = [f"{peer[0].name} != MPI_PROC_NULL"] if peer else []
     if is_read and function.meaning.access in ("get-accumulate", "fetch-and-op"):

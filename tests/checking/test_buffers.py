@@ -81,3 +81,12 @@ def test_the_first_of_an_exclusive_scan_is_given_nothing(tmp_path):
     traced = run_with_tracer("collectives", RANKS, tmp_path, env={"HDTRACE_FOR_CHECK": "1"})
     uses = [sorted(use for use in ("reads", "writes") if state.get(use)) for trace in traced.traces for state in trace if state.name == "Exscan"]
     assert uses == [["reads"], ["reads", "writes"]]
+
+
+def test_parts_of_nobody_are_not_used(tmp_path):
+    """At the ends of a line there is one neighbour, and MPI_PROC_NULL (MPI 4.1, 8.6)."""
+    traced = run_with_tracer("neighbourhood", RANKS, tmp_path, args=["open"], env={"HDTRACE_FOR_CHECK": "1"})
+    for trace in traced.traces:
+        calls = [state for state in trace if "eighbor_" in state.name]
+        sizes = {(state.name, re.sub(r"\d+:(\d+)(:\d+)?;", r"\1 ", state["reads"] + state["writes"])) for state in calls}
+        assert len(sizes) == 10 and {size for _, size in sizes} == {"4 4 "}

@@ -101,6 +101,20 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
         watch_buffer(m_operation, use, memory, m_call.starter());
 }
 
+void Buffers::add_parts(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type, int n,
+                        const int* partners)
+{
+    if (is_none(buffer) || count <= 0)
+        return;
+    const int64_t part = count * extent_of(type);
+    for (int i = 0, next = 0; i < n; i = next) {
+        for (next = i + 1; next < n && is_no_process(partners, next) == is_no_process(partners, i);)
+            ++next;
+        if (!is_no_process(partners, i))
+            add(use, static_cast<const char*>(buffer) + i * part, (next - i) * count, type);
+    }
+}
+
 void Buffers::add_null(BufferUse use, int64_t size)
 {
     list_of(m_kept, use).text("0:").number(size).text(";");

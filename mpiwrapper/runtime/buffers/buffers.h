@@ -59,20 +59,31 @@ class Buffers {
     /// Memory of a window, which the call does not use: accesses to the window tell what they use.
     void becomes_window(const void* memory, int64_t size);
     /// A part for each of @p n members; @p displacements are in extents of the datatype or, where each has
-    /// one of its own, in bytes.
+    /// one of its own, in bytes. No parts of @p partners that are no processes, if there are partners.
     template <typename Count, typename Displacement, typename Types>
     void reads_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
-                    int n)
+                    int n, const int* partners = nullptr)
     {
         flush(BufferUse::reads);
-        add_each(BufferUse::reads, buffer, counts, displacements, types, n);
+        add_each(BufferUse::reads, buffer, counts, displacements, types, n, partners);
     }
     template <typename Count, typename Displacement, typename Types>
     void writes_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
-                     int n)
+                     int n, const int* partners = nullptr)
     {
         flush(BufferUse::writes);
-        add_each(BufferUse::writes, buffer, counts, displacements, types, n);
+        add_each(BufferUse::writes, buffer, counts, displacements, types, n, partners);
+    }
+    /// A part of @p count elements for each of @p n partners that is a process, one behind the other.
+    void reads_parts(const void* buffer, int64_t count, MPI_Datatype type, int n, const int* partners)
+    {
+        flush(BufferUse::reads);
+        add_parts(BufferUse::reads, buffer, count, type, n, partners);
+    }
+    void writes_parts(const void* buffer, int64_t count, MPI_Datatype type, int n, const int* partners)
+    {
+        flush(BufferUse::writes);
+        add_parts(BufferUse::writes, buffer, count, type, n, partners);
     }
 
     /// MPI_Start made @p started of a persistent request.
@@ -127,17 +138,23 @@ class Buffers {
     }
     void add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type);
     void add_null(BufferUse use, int64_t size);
+    void add_parts(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type, int n,
+                   const int* partners);
     int64_t extent_of(MPI_Datatype type) const;
+    static bool is_no_process(const int* partners, int number)
+    {
+        return partners != nullptr && partners[number] == no_process;
+    }
 
     template <typename Count, typename Displacement>
     void add_each(BufferUse use, const void* buffer, const Count* counts, const Displacement* displacements,
-                  MPI_Datatype type, int n)
+                  MPI_Datatype type, int n, const int* partners)
     {
         if (is_none(buffer))
             return;
         int64_t extent = -1; // a datatype for nothing at all need not be one
         for (int i = 0; i < n; ++i) {
-            if (counts[i] <= 0)
+            if (counts[i] <= 0 || is_no_process(partners, i))
                 continue;
             if (extent < 0)
                 extent = extent_of(type);
@@ -146,12 +163,14 @@ class Buffers {
     }
     template <typename Count, typename Displacement>
     void add_each(BufferUse use, const void* buffer, const Count* counts, const Displacement* displacements,
-                  const MPI_Datatype* types, int n)
+                  const MPI_Datatype* types, int n, const int* partners)
     {
         if (is_none(buffer))
             return;
-        for (int i = 0; i < n; ++i)
-            add(use, static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
+        for (int i = 0; i < n; ++i) {
+            if (!is_no_process(partners, i))
+                add(use, static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
+        }
     }
 
     /// What may go on in the next part.
