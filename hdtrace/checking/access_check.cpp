@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/access_target.h"
 #include "hdtrace/format/left_out.h"
 
 namespace hdtrace {
@@ -23,7 +24,7 @@ void AccessCheck::leave(const Call& call)
         m_attached.add(call, m_findings.objects());
     if (call.facts.access == WindowAccess::none)
         return;
-    const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    const auto target = target_of_access(call.state);
     if (target < 0)
         return;
     check_range(call, target);

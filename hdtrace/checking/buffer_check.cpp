@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/access_target.h"
 
 namespace hdtrace {
 namespace {
@@ -124,7 +125,7 @@ void BufferCheck::enter(const Call& call)
         user.attached_to = owner_of_attached(call);
     } else if (is_open_access(call.facts)) {
         user.window = call.state.integer("wid").value_or(-1);
-        user.target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+        user.target = target_of_access(call.state);
     } else {
         return;
     }
@@ -162,7 +163,7 @@ void BufferCheck::started(const Call& call, const Operation& operation)
               .window = operation.facts->access != WindowAccess::none
                             ? operation.call->integer("wid").value_or(-1)
                             : -1,
-              .target = operation.call->integer("toRank").value_or(-1),
+              .target = target_of_access(*operation.call),
               .only_receives =
                   operation.facts->receives != ReceiveKind::none && operation.facts->sends == SendMode::none,
               .ranges = std::move(ranges)};

@@ -46,6 +46,7 @@ void CausalOrder::tell(Moment moment, std::size_t meeting)
 
 void CausalOrder::hear(Moment moment, std::size_t meeting)
 {
+    ++m_meetings[meeting].hearers;
     m_processes[moment.rank].actions.push_back({moment.step, true, meeting});
 }
 
@@ -236,14 +237,18 @@ bool CausalOrder::advance(std::int64_t rank, bool is_forced)
             break;
         keep_clock(rank, action.step);
         process.clock[static_cast<std::size_t>(rank)] = action.step;
+        if (!action.hears)
+            --meeting.awaited;
+        if (meeting.hearers == 0)
+            continue; // nobody will know
         std::vector<std::uint32_t>& from = action.hears ? meeting.told : process.clock;
         std::vector<std::uint32_t>& to = action.hears ? process.clock : meeting.told;
         to.resize(m_width);
         from.resize(m_width);
         std::ranges::transform(from, to, to.begin(),
                                [](auto one, auto other) { return std::max(one, other); });
-        if (!action.hears)
-            --meeting.awaited;
+        if (action.hears && --meeting.hearers == 0)
+            meeting.told = {};
     }
     return process.done > before;
 }

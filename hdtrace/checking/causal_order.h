@@ -76,6 +76,7 @@ class CausalOrder : public EventVisitor {
     /// What some tell and others hear; nobody hears it before all have told.
     struct Meeting {
         std::size_t awaited = 0;
+        std::size_t hearers = 0; ///< that have not heard it
         std::vector<std::uint32_t> told;
     };
     struct Action {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hdtrace/checking/access_target.h"
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
@@ -46,9 +47,7 @@ void WaitingEpochs::add(const Call& call)
 
 void WaitingEpochs::access(const Call& call, const Window& window)
 {
-    const auto target = call.state.integer("toRank");
-    if (Lock* const lock =
-            lock_of(call.trace.rank, window, target.value_or(call.state.integer("fromRank").value_or(-1))))
+    if (Lock* const lock = lock_of(call.trace.rank, window, target_of_access(call.state)))
         lock->has_accesses = true;
 }
 

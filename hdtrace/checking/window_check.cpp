@@ -1,6 +1,7 @@
 #include "hdtrace/checking/window_check.h"
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/access_target.h"
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
@@ -17,11 +18,6 @@ std::set<std::int64_t> targets_in(const State& call, std::size_t process_count)
 {
     const std::vector<std::int64_t> ranks = ranks_in(call, static_cast<std::int64_t>(process_count));
     return {ranks.begin(), ranks.end()};
-}
-
-std::int64_t target_of(const State& call)
-{
-    return call.integer("toRank").value_or(call.integer("fromRank").value_or(-1));
 }
 
 } // namespace
@@ -56,7 +52,7 @@ void WindowCheck::report(FindingKind kind, const Call& call, const std::string& 
 
 void WindowCheck::access(const Call& call, Epochs& epochs)
 {
-    const std::int64_t target = target_of(call.state);
+    const std::int64_t target = target_of_access(call.state);
     if (target == -2) // nobody
         return;
     if (epochs.locked.contains(target) || epochs.locked_all)

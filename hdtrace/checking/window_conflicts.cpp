@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/access_target.h"
 #include "hdtrace/checking/nearest_pairs.h"
 #include "hdtrace/matching/rank_list.h"
 
@@ -63,7 +64,7 @@ void WindowConflicts::enter(const Call& call)
     const Window* window = m_findings.objects().window(call.trace.rank, call.state);
     if (!window)
         return;
-    const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    const std::int64_t target = target_of_access(call.state);
     if (call.facts.access == WindowAccess::none)
         synchronise(call, *window);
     else if (target >= 0) {
@@ -190,6 +191,9 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     if (access.rid < 0 && std::ranges::count_if(open, is_like_it) >= most_alike)
         return;
     access.issued = m_order.step(rank);
+    if (access.rid >= 0 && access.kind == WindowAccess::get)
+        m_with_request.insert_or_assign({rank, access.rid},
+                                        std::pair(Target{&window, target}, accesses.size()));
     open.push_back(accesses.size());
     accesses.push_back(std::move(access));
 }
@@ -265,6 +269,8 @@ void WindowConflicts::synchronise(const Call& call, const Window& window)
     case WindowSynchronisation::fence:
     case WindowSynchronisation::flush:
         return complete(rank, window, target, false);
+    case WindowSynchronisation::flush_local:
+        return complete_gets(rank, window, target);
     case WindowSynchronisation::unlock:
         complete(rank, window, target, false);
         epochs.locked.erase(target);
@@ -333,6 +339,20 @@ void WindowConflicts::complete(std::int64_t rank, const Window& window, std::int
     epochs.open.erase(first, route);
 }
 
+/// What has been got is here: it was read there (MPI 4.1, 12.5.4).
+void WindowConflicts::complete_gets(std::int64_t rank, const Window& window, std::int64_t target)
+{
+    const Moment done = m_order.step(rank);
+    for (const auto& [route, places] : m_epochs[{&window, rank}].open) {
+        if (target != -1 && std::get<0>(route) != target)
+            continue;
+        std::vector<Access>& accesses = m_accesses[{&window, std::get<0>(route)}];
+        for (const std::size_t place : places)
+            if (Access& access = accesses[place]; access.kind == WindowAccess::get && access.done.step == 0)
+                access.done = done;
+    }
+}
+
 /// What has been got is there once its request is complete; of others that only says that the buffer is free.
 void WindowConflicts::completed(const Call& call, const Completion& completion)
 {
@@ -344,15 +364,13 @@ void WindowConflicts::completed(const Call& call, const Completion& completion)
     if (!completion.operation || completion.operation->facts->access != WindowAccess::get)
         return;
     const std::int64_t rank = completion.operation->rank;
-    for (auto& [origin, epochs] : m_epochs) {
-        if (origin.second != rank)
-            continue;
-        for (const auto& [route, places] : epochs.open)
-            for (const std::size_t place : places)
-                if (Access& access = m_accesses[{origin.first, std::get<0>(route)}][place];
-                    access.rid == completion.rid)
-                    access.done = m_order.step(rank);
-    }
+    const auto found = m_with_request.extract({rank, completion.rid});
+    if (!found)
+        return;
+    const auto& [target, place] = found.mapped();
+    Access& access = m_accesses[target][place];
+    if (access.done.step == 0)
+        access.done = m_order.step(rank);
 }
 
 bool WindowConflicts::conflict(const Access& one, const Access& other)

@@ -113,6 +113,7 @@ class WindowConflicts : public EventVisitor {
     void set_range(const Call& call, const Window& window, std::int64_t target, Access& access);
     void synchronise(const Call& call, const Window& window);
     void expose(const Call& call, const Window& window, Epochs& epochs);
+    void complete_gets(std::int64_t rank, const Window& window, std::int64_t target);
     void complete(std::int64_t rank, const Window& window, std::int64_t target, bool ends_epoch);
     void set_lock(const Window& window, std::int64_t target, Access& access);
     static bool are_alike(const Access& one, const Access& other);
@@ -135,6 +136,8 @@ class WindowConflicts : public EventVisitor {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>> m_in_flight; ///< by rank, rid
     std::map<std::tuple<Target, bool, bool, bool, Route>, FirstAndLast> m_local; ///< likewise what and how
     std::map<Target, std::vector<Access>> m_accesses;
+    /// Those that get, by rank and rid: places in the list of the target.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::pair<Target, std::size_t>> m_with_request;
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
     std::map<std::int64_t, Atomics> m_atomics;                                             ///< by rank

@@ -812,6 +812,38 @@ def one_sided(name, target, offset, more=""):
     return call(name, f"size='4' count='1' tid='0' {place} {more}") + call("Win_flush", f"wid='0' toRank='{target}'")
 
 
+LOCK_ALL, UNLOCK_ALL = call("Win_lock_all", "wid='0' assert='0'"), call("Win_unlock_all", "wid='0'") + call("Win_free", "wid='0'")
+GET = "size='4' fromRank='1' wid='0' count='1' tid='0' targetOffset='0' targetCount='1' targetTid='0'"
+# What rank 0 gets before a barrier, behind which rank 1 puts to the same place.
+GOT = {
+    "and nothing": (call("Get", GET), ["rma-conflict"]),
+    "and flushes": (call("Get", GET) + call("Win_flush", "wid='0' toRank='1'"), []),
+    "and flushes here": (call("Get", GET) + call("Win_flush_local", "wid='0' toRank='1'"), []),
+    "and flushes all here": (call("Get", GET) + call("Win_flush_local_all", "wid='0'"), []),
+    "and flushes others": (call("Get", GET) + call("Win_flush_local", "wid='0' toRank='0'"), ["rma-conflict"]),
+    "by a request": (call("Rget", GET + " rid='60'") + call("Wait", children="<For rid='60' />"), []),
+    "by one of two requests": (call("Rget", GET + " rid='60'") + call("Rget", GET + " rid='61'") + call("Waitany", children="<For rid='61' /><Pending rid='60' />"), ["rma-conflict"]),
+    "and puts": (call("Get", GET) + call("Put", GET.replace("from", "to")) + call("Win_flush_local", "wid='0' toRank='1'"), ["rma-conflict"]),
+}
+
+
+@pytest.mark.parametrize("name", GOT)
+def test_what_was_got_is_complete_once_it_is_here(kinds, name):
+    first, expected = GOT[name]
+    barrier, last = call("Barrier", "cid='0'"), "".join(call("Wait", children=f"<For rid='{rid}' />") for rid in (60,) if "two requests" in name)
+    second = call("Put", GET.replace("fromRank", "toRank"))
+    assert [kind for kind in kinds(LOCK_ALL + first + barrier + last + UNLOCK_ALL, LOCK_ALL + barrier + second + UNLOCK_ALL) if kind.startswith("rma")] == expected
+
+
+@pytest.mark.parametrize("flush", ["Win_flush", "Win_flush_local"])
+def test_a_flush_gives_back_what_is_got_by_requests(kinds, flush):
+    got = call("Rget", GET + " rid='60' writes='100000:4:0;'")
+    sent = call("Send", "toRank='1' toTag='7' cid='0' size='4' count='1' tid='0' reads='100000:4:0;'")
+    wait = call("Wait", children="<For rid='60' />")
+    for between, expected in ("", ["buffer-conflict"]), (call(flush, "wid='0' toRank='1'"), []), (call(flush, "wid='0' toRank='0'"), ["buffer-conflict"]):
+        assert kinds(LOCK_ALL + got + between + sent + wait + UNLOCK_ALL, LOCK_ALL + receive(0) + UNLOCK_ALL) == expected
+
+
 def atomic(name="Fetch_and_op"):
     return one_sided(name, 1, 1, "op='MPI_REPLACE'")
 
