@@ -1,7 +1,11 @@
 #pragma once
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 namespace hdtrace::mpi {
 
@@ -22,12 +26,30 @@ class SpinLock {
   public:
     void lock()
     {
-        while (__atomic_test_and_set(&m_taken, __ATOMIC_ACQUIRE))
-            sched_yield();
+        if (__builtin_expect(__atomic_test_and_set(&m_taken, __ATOMIC_ACQUIRE), false))
+            wait();
     }
     void unlock() { __atomic_clear(&m_taken, __ATOMIC_RELEASE); }
 
   private:
+    // Who has a higher priority than the owner keeps the processor from it until it sleeps.
+    [[gnu::noinline, gnu::cold]] void wait()
+    {
+        constexpr int most_turns = 100;
+        constexpr long longest_pause = 1'000'000; // nanoseconds
+        const int saved_errno = errno;
+        timespec pause = {0, 1000};
+        for (int turns = 0; __atomic_test_and_set(&m_taken, __ATOMIC_ACQUIRE); ++turns) {
+            if (turns < most_turns) {
+                sched_yield();
+                continue;
+            }
+            syscall(SYS_nanosleep, &pause, nullptr); // which cancels no thread
+            pause.tv_nsec = pause.tv_nsec < longest_pause / 2 ? 2 * pause.tv_nsec : longest_pause;
+        }
+        errno = saved_errno;
+    }
+
     bool m_taken = false;
 };
 
