@@ -34,5 +34,17 @@ TEST(SpinLock, sleeps_while_another_thread_holds_it_for_long)
     EXPECT_LT(used, milliseconds(100));
 }
 
+TEST(SpinTurn, begins_once_for_each_kind_and_in_their_order)
+{
+    SpinTurn requests, again, buffers, earlier;
+    EXPECT_TRUE(requests.begin(Spinning::requests));
+    EXPECT_FALSE(again.begin(Spinning::requests));
+    EXPECT_TRUE(buffers.begin(Spinning::buffers));
+    EXPECT_FALSE(earlier.begin(Spinning::requests));
+    buffers.end();
+    requests.end();
+    EXPECT_TRUE(again.begin(Spinning::requests));
+}
+
 } // namespace
 } // namespace hdtrace::mpi

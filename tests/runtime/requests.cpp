@@ -315,6 +315,23 @@ TEST(RequestsOfThreads, end_once_each)
         ASSERT_EQ(all[i], first + static_cast<int64_t>(i));
 }
 
+// What it calls for a request does what a signal handler may do that comes while the tables are locked.
+TEST(RequestsOfThreads, of_who_interrupts_their_thread_are_not_followed)
+{
+    set_requests_shared_by_threads();
+    static const MPI_Request known = handle_of<MPI_Request>(77), later = handle_of<MPI_Request>(78);
+    static MPI_Request variables[2];
+    add(known, &variables[0]);
+    for_all_requests(known, [](const Request&) {
+        Request found;
+        EXPECT_GE(add(later, &variables[1]), 0);
+        EXPECT_FALSE(find_request(later, &variables[1], &found));
+    });
+    Request found;
+    EXPECT_TRUE(remove_request(known, &variables[0], &found));
+    EXPECT_FALSE(remove_request(later, &variables[1], &found));
+}
+
 TEST(RequestsOfThreads, that_were_moved_are_first_those_of_the_thread)
 {
     set_requests_shared_by_threads();

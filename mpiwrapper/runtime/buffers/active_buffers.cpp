@@ -54,10 +54,25 @@ uint32_t new_count = 0;
 
 class Locked {
   public:
-    Locked() { lock.lock(); }
-    ~Locked() { lock.unlock(); }
+    Locked() : m_is_held(m_turn.begin(Spinning::buffers))
+    {
+        if (m_is_held)
+            lock.lock();
+    }
+    ~Locked()
+    {
+        if (m_is_held)
+            lock.unlock();
+    }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
+
+    /// False in a signal handler that has interrupted who holds it.
+    bool is_held() const { return m_is_held; }
+
+  private:
+    SpinTurn m_turn;
+    const bool m_is_held;
 };
 
 bool is_in(List list, const Operation& operation)
@@ -265,12 +280,17 @@ void watch_buffer(const Operation& operation, BufferUse use, const Memory& memor
     if (!operation.is_prepared && !start(entry, starter))
         return;
     const Locked locked;
-    add(entry);
+    if (locked.is_held())
+        add(entry);
+    else
+        clear_watchpoint(entry);
 }
 
 void watch_started_buffers(int64_t init_rid, int64_t rid, const Starter& starter)
 {
     const Locked locked;
+    if (!locked.is_held())
+        return;
     // Adding one may move the others and make them belong to other buckets.
     for (int part = 0;; ++part) {
         int number = 0;
@@ -294,7 +314,8 @@ void watch_started_buffers(int64_t init_rid, int64_t rid, const Starter& starter
 void forget_buffers(int64_t rid)
 {
     const Locked locked;
-    for_request(rid, remove);
+    if (locked.is_held())
+        for_request(rid, remove);
 }
 
 void look_at_new_buffers()
@@ -302,6 +323,8 @@ void look_at_new_buffers()
     if (__atomic_load_n(&new_count, __ATOMIC_RELAXED) == 0)
         return;
     const Locked locked;
+    if (!locked.is_held())
+        return;
     for (uint32_t i = 0; i < new_count; ++i) {
         Entry& entry = entries[new_entries[i]];
         uint64_t sum;
@@ -318,7 +341,7 @@ void look_at_watchpoints(Watchpoints& watchpoints)
 {
     watchpoints.take([&](int number, const SiteText& site) {
         const Locked locked;
-        for (uint32_t i = 0; i < capacity; ++i) {
+        for (uint32_t i = 0; locked.is_held() && i < capacity; ++i) {
             Entry& entry = entries[i];
             if (entry.is_used && entry.watchpoints == &watchpoints && entry.watchpoint == number &&
                 entry.used_at == 0)
@@ -330,7 +353,7 @@ void look_at_watchpoints(Watchpoints& watchpoints)
 void close_watchpoints(Watchpoints& watchpoints)
 {
     const Locked locked;
-    for (uint32_t i = 0; i < capacity; ++i)
+    for (uint32_t i = 0; locked.is_held() && i < capacity; ++i)
         if (entries[i].is_used && entries[i].watchpoints == &watchpoints)
             clear_watchpoint(entries[i]);
     watchpoints.close();
@@ -339,6 +362,8 @@ void close_watchpoints(Watchpoints& watchpoints)
 void end_buffers(int64_t rid, const EarlyUses& uses)
 {
     const Locked locked;
+    if (!locked.is_held())
+        return;
     for_request(rid, [&](uint32_t index) {
         if (!entries[index].operation.is_prepared)
             end(index, uses);
@@ -348,6 +373,8 @@ void end_buffers(int64_t rid, const EarlyUses& uses)
 void end_buffers_of_window(int64_t window, int64_t target, const EarlyUses& uses)
 {
     const Locked locked;
+    if (!locked.is_held())
+        return;
     const auto is_it = [=](const Operation& it) {
         return it.window == window && (target == -1 || it.target == target);
     };

@@ -2,8 +2,8 @@
 
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/recording/thread.h"
 
@@ -19,7 +19,7 @@ constinit Generations<MPI_Comm> comm_generations;
 
 namespace {
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
 constinit ObjectTable<Comm> comms;                 // by handle
 int64_t next_id = 0;
 int keyval = MPI_KEYVAL_INVALID;
@@ -48,7 +48,7 @@ void destroy(Comm* comm)
 
 Comm* lookup(MPI_Comm handle)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     return comms.find(handle_bits(handle));
 }
 
@@ -57,7 +57,7 @@ int forget(MPI_Comm handle, int, void* value, void*)
     freed = handle;
     Comm* known = nullptr;
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
         // Only if the handle still means what the attribute was set for.
         known = comms.find(handle_bits(handle));
         if (known != value)
@@ -103,7 +103,7 @@ void add_identity(Comm& present, Comm& comm)
 // Puts a communicator into the table, unless somebody else did; returns what is there.
 Comm* insert(MPI_Comm handle, Comm* comm)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     Comm* const present = comms.find(handle_bits(handle));
     if (present != nullptr) {
         add_identity(*present, *comm);
@@ -208,7 +208,7 @@ void describe(const Comm& comm)
 {
     if (&comm == &null_comm || __atomic_load_n(&comm.id, __ATOMIC_ACQUIRE) >= 0)
         return;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     if (comm.id >= 0)
         return;
     write_line(comm, next_id);
@@ -220,7 +220,7 @@ void name_comm(const Comm& comm, const char* name)
     if (comm.id < 0 || name == nullptr)
         return;
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
         Comm& named = const_cast<Comm&>(comm);
         own_free(named.name);
         named.name = own_strdup(name);
@@ -261,7 +261,7 @@ int count_creation(const Comm& parent)
 {
     if (&parent == &null_comm)
         return 0;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     return ++const_cast<Comm&>(parent).creations;
 }
 
@@ -269,7 +269,7 @@ int64_t count_creation_of_group(const Comm& parent, const char* group)
 {
     if (&parent == &null_comm)
         return 0;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     return const_cast<Comm&>(parent).group_creations.count(group);
 }
 

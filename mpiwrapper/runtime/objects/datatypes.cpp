@@ -2,8 +2,8 @@
 
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/objects/predefined_types.h"
 #include "mpiwrapper/runtime/objects/type_contents.h"
@@ -23,14 +23,14 @@ struct KnownType : TableEntry<KnownType> {
 };
 
 pthread_mutex_t mutex =
-    PTHREAD_MUTEX_INITIALIZER;          // for the table and the ids; never held during a call of MPI
+    HDTRACE_MUTEX_INITIALIZER;          // for the table and the ids; never held during a call of MPI
 constinit ObjectTable<KnownType> types; // by handle
 int64_t next_id = 0;
 int keyval = MPI_KEYVAL_INVALID;
 
 bool lookup(MPI_Datatype handle, Type* type)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     const KnownType* const known = types.find(handle_bits(handle));
     if (known == nullptr)
         return false;
@@ -40,7 +40,7 @@ bool lookup(MPI_Datatype handle, Type* type)
 
 int forget(MPI_Datatype handle, int, void* value, void*)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     KnownType* const known = types.find(handle_bits(handle));
     if (known != nullptr && known == value) {
         types.remove(known);
@@ -92,7 +92,7 @@ void add_description(TextBuffer& line, MPI_Datatype handle, const TypeContents& 
 // in *made then.
 bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, KnownType* made)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     const KnownType* const present = types.find(handle_bits(handle));
     if (present != nullptr) {
         made->type = present->type;

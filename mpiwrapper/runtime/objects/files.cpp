@@ -2,8 +2,8 @@
 
 #include "hdtrace/writer/clock.h"
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
@@ -28,7 +28,7 @@ struct OpenFile : TableEntry<OpenFile> {
     Request split_access;
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
 constinit NumbersByName ids;                       // by canonical name
 constinit ObjectTable<OpenFile> open_files;        // by handle
 int64_t next_id = 0;
@@ -176,7 +176,7 @@ FileBeforeCall::FileBeforeCall(const char* name)
 int64_t FileBeforeCall::id() const
 {
     const char* const name = m_name.c_string();
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     int64_t* const id = m_name.bad() ? nullptr : ids.find_or_add(name, -1);
     if (id == nullptr)
         return -1;
@@ -189,7 +189,7 @@ int64_t FileBeforeCall::id() const
 
 File find_file(MPI_File handle)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     const OpenFile* const open = lookup(handle);
     return open != nullptr ? open->file : File();
 }
@@ -199,7 +199,7 @@ void opened(MPI_File handle, int64_t id, int amode)
     OpenFile* const open = static_cast<OpenFile*>(own_malloc(sizeof(OpenFile)));
     if (open == nullptr)
         return;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     if (OpenFile* const older = lookup(handle))
         forget(older);
     open->file = {id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0};
@@ -210,7 +210,7 @@ void opened(MPI_File handle, int64_t id, int amode)
 
 void closed(MPI_File handle, const File& file)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     OpenFile* const open = lookup(handle);
     if (open == nullptr || open->file.opening != file.opening)
         return;
@@ -220,14 +220,14 @@ void closed(MPI_File handle, const File& file)
 
 Request split_access_of(MPI_File handle)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     const OpenFile* const open = lookup(handle);
     return open != nullptr ? open->split_access : Request();
 }
 
 void set_split_access(MPI_File handle, const Request& access)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     OpenFile* const open = lookup(handle);
     if (open != nullptr)
         open->split_access = access;

@@ -1,8 +1,8 @@
 #include "mpiwrapper/runtime/objects/groups.h"
 
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/objects/ranks.h"
 
@@ -14,13 +14,13 @@ struct KnownGroup : TableEntry<KnownGroup> {
     int handles; // of equal value that the program has
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the table
 constinit ObjectTable<KnownGroup> groups;          // by handle
 
 // Those that were got unseen, while recording was paused for example, are missing: never too many are known.
 void drop_group(MPI_Group group)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     KnownGroup* const known = groups.find(handle_bits(group));
     if (known == nullptr || --known->handles > 0)
         return;
@@ -32,7 +32,7 @@ bool has_group(MPI_Group group)
 {
     if (group == MPI_GROUP_EMPTY)
         return true;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     return groups.find(handle_bits(group)) != nullptr;
 }
 
@@ -40,7 +40,7 @@ bool has_group(MPI_Group group)
 
 void got_group(MPI_Group group)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     if (KnownGroup* const known = groups.find(handle_bits(group))) {
         ++known->handles;
         return;

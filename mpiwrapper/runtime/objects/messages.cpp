@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/objects/messages.h"
 
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct KnownMessage : TableEntry<KnownMessage> {
     Message message;
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the table
 constinit ObjectTable<KnownMessage> messages;      // by handle
 int64_t message_count = 0;                         // that were ever added
 
@@ -26,8 +27,12 @@ int64_t add_message(MPI_Message handle, Message message)
     KnownMessage* const found = static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage)));
     if (found == nullptr)
         return -1;
-    add_reference(*message.comm);
     const MutexLock lock(mutex);
+    if (!lock.held()) {
+        own_free(found);
+        return -1;
+    }
+    add_reference(*message.comm);
     message.id = message_count++;
     found->message = message;
     messages.add(handle_bits(handle), found);
@@ -37,7 +42,8 @@ int64_t add_message(MPI_Message handle, Message message)
 MatchedMessage::MatchedMessage(const MPI_Message* handle)
 {
     const MutexLock lock(mutex);
-    KnownMessage* const known = handle != nullptr ? messages.find(handle_bits(*handle)) : nullptr;
+    KnownMessage* const known =
+        lock.held() && handle != nullptr ? messages.find(handle_bits(*handle)) : nullptr;
     if (known == nullptr)
         return;
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator

@@ -3,9 +3,9 @@
 #include "hdtrace/settings/environment.h"
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t long_uid = 200;
 constexpr size_t long_name = 80;
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for what follows; never held during a call of MPI
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for what follows; never held during a call of MPI
 constinit NumbersByName creations_without_parent;  // by the groups that made them
 
 // FNV-1a with 128 bits, as hexadecimal digits. Digests of libraries need memory, and end the program where
@@ -44,7 +44,7 @@ class Digest {
 
 int64_t count_creation_without_parent(const char* group)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     return creations_without_parent.count(group);
 }
 

@@ -35,27 +35,36 @@ class PartAccess {
     PartAccess(const PartAccess&) = delete;
     PartAccess& operator=(const PartAccess&) = delete;
 
-    /// The table that a variable's requests are in, until the next call.
-    RequestTable& table_of(const MPI_Request* variable)
+    /// The table that a variable's requests are in, until the next call. Null in a signal handler that has
+    /// interrupted an access of this thread.
+    RequestTable* table_of(const MPI_Request* variable)
     {
         if (part_count == 1)
-            return parts[0].table;
+            return &parts[0].table;
         Part& part = part_of(variable);
-        if (m_locked != &part) {
-            unlock();
-            part.lock.lock();
-            m_locked = &part;
-        }
-        return part.table;
+        return m_locked == &part || lock(part) ? &part.table : nullptr;
     }
 
   private:
+    bool lock(Part& part)
+    {
+        unlock();
+        if (!m_turn.begin(Spinning::requests))
+            return false;
+        part.lock.lock();
+        m_locked = &part;
+        return true;
+    }
     void unlock()
     {
-        if (m_locked != nullptr)
-            m_locked->lock.unlock();
+        if (m_locked == nullptr)
+            return;
+        m_locked->lock.unlock();
+        m_locked = nullptr;
+        m_turn.end();
     }
 
+    SpinTurn m_turn;
     Part* m_locked = nullptr;
 };
 
@@ -78,17 +87,20 @@ uint64_t thread_of(uint64_t settlement)
 }
 
 // All entries of a handle, from the oldest on: first those of this thread, since what another one has started
-// just now is seldom what this one was given. Holds all locks.
+// just now is seldom what this one was given. Holds all locks; finds nothing where PartAccess does not.
 class ByAge {
   public:
-    ByAge() : m_thread(thread_of(last_settlement_of_thread()))
+    ByAge()
+        : m_is_locked(part_count > 1 && m_turn.begin(Spinning::requests)),
+          m_count(part_count > 1 && !m_is_locked ? 0 : part_count),
+          m_thread(thread_of(last_settlement_of_thread()))
     {
-        for (unsigned i = 0; part_count > 1 && i < part_count; ++i)
+        for (unsigned i = 0; m_is_locked && i < part_count; ++i)
             parts[i].lock.lock();
     }
     ~ByAge()
     {
-        for (unsigned i = 0; part_count > 1 && i < part_count; ++i)
+        for (unsigned i = 0; m_is_locked && i < part_count; ++i)
             parts[i].lock.unlock();
     }
     ByAge(const ByAge&) = delete;
@@ -128,7 +140,7 @@ class ByAge {
     {
         m_wants_own = own;
         m_next[0] = nullptr; // there is one part at least, which compilers do not know
-        for (unsigned i = 0; i < part_count; ++i)
+        for (unsigned i = 0; i < m_count; ++i)
             m_next[i] = first_wanted(i, parts[i].table.oldest_with(m_handle));
     }
     RequestEntry* first_wanted(unsigned part, RequestEntry* entry) const
@@ -140,13 +152,16 @@ class ByAge {
     unsigned oldest_part() const
     {
         unsigned oldest = 0;
-        for (unsigned i = 1; i < part_count; ++i)
+        for (unsigned i = 1; i < m_count; ++i)
             if (m_next[i] != nullptr &&
                 (m_next[oldest] == nullptr || m_next[i]->request.rid < m_next[oldest]->request.rid))
                 oldest = i;
         return oldest;
     }
 
+    SpinTurn m_turn;
+    const bool m_is_locked;
+    const unsigned m_count; // of the parts
     const uint64_t m_thread;
     MPI_Request m_handle = MPI_REQUEST_NULL;
     bool m_has_started = false;
@@ -182,11 +197,12 @@ bool use_entry(MPI_Request handle, const MPI_Request* variable, const void* fram
 {
     {
         PartAccess access;
-        RequestTable& table = access.table_of(variable);
-        if (RequestEntry* const entry = table.find_exact(handle, variable)) {
+        RequestTable* const table = access.table_of(variable);
+        RequestEntry* const entry = table != nullptr ? table->find_exact(handle, variable) : nullptr;
+        if (entry != nullptr) {
             if (frame != nullptr)
-                doubt_if_moved(table, *entry, frame);
-            use(table, *entry, nullptr);
+                doubt_if_moved(*table, *entry, frame);
+            use(*table, *entry, nullptr);
             return true;
         }
     }
@@ -270,12 +286,12 @@ void add_request(MPI_Request handle, const MPI_Request* variable, Request& reque
 {
     if (handle != MPI_REQUEST_NULL) {
         PartAccess access;
-        RequestTable& table = access.table_of(variable);
-        RequestEntry* const entry = table.add(handle, variable);
-        RequestEntry* const older = entry != nullptr ? table.older_in_same_place(*entry) : nullptr;
+        RequestTable* const table = access.table_of(variable);
+        RequestEntry* const entry = table != nullptr ? table->add(handle, variable) : nullptr;
+        RequestEntry* const older = entry != nullptr ? table->older_in_same_place(*entry) : nullptr;
         if (older != nullptr && older->request.depth > request.depth) {
             // A nested call has made it for this one.
-            table.remove(entry);
+            table->remove(entry);
             if (older->request.comm != nullptr)
                 drop_reference(*older->request.comm);
             fill(*older, request, older->request.rid);
@@ -317,15 +333,16 @@ void settle_requests(Offer* offers, const MPI_Request* variables, int count, con
             offers[i].is_known = false;
             if (offers[i].handle == MPI_REQUEST_NULL)
                 continue;
-            RequestTable& table = access.table_of(&variables[i]);
-            RequestEntry* const entry = table.find_exact(offers[i].handle, &variables[i]);
+            RequestTable* const table = access.table_of(&variables[i]);
+            RequestEntry* const entry =
+                table != nullptr ? table->find_exact(offers[i].handle, &variables[i]) : nullptr;
             if (entry == nullptr) {
                 ++moved;
                 continue;
             }
             if (frame != nullptr)
-                doubt_if_moved(table, *entry, frame);
-            settlement.settle(offers[i], table, *entry);
+                doubt_if_moved(*table, *entry, frame);
+            settlement.settle(offers[i], *table, *entry);
         }
     }
     if (moved == 0)
@@ -351,7 +368,8 @@ Request start_request(MPI_Request before, MPI_Request handle, const MPI_Request*
     });
     if (was_replaced) {
         PartAccess access;
-        if (RequestEntry* const entry = access.table_of(variable).add(handle, variable))
+        RequestTable* const table = access.table_of(variable);
+        if (RequestEntry* const entry = table != nullptr ? table->add(handle, variable) : nullptr)
             entry->request = started;
     }
     return started;

@@ -1,8 +1,8 @@
 #include "mpiwrapper/runtime/objects/windows.h"
 
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
-#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
@@ -18,7 +18,7 @@ struct KnownWindow : TableEntry<KnownWindow> {
     Window window;
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the table and the ids
 constinit ObjectTable<KnownWindow> windows;        // by handle
 int64_t next_id = 0;
 
@@ -39,7 +39,7 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
     if (made == nullptr)
         return;
     add_reference(comm);
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     if (KnownWindow* const older = windows.find(handle_bits(handle)))
         forget(older);
     made->window = {next_id++, &comm};
@@ -55,7 +55,7 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 
 Window find_window(MPI_Win handle)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     const KnownWindow* const known = windows.find(handle_bits(handle));
     return known != nullptr ? known->window : Window{-1, &null_comm};
 }
@@ -65,7 +65,7 @@ void freed_window(MPI_Win handle, const Window& window)
     if (window.id < 0)
         return;
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
         KnownWindow* const present = windows.find(handle_bits(handle));
         if (present != nullptr && present->window.id == window.id)
             forget(present);

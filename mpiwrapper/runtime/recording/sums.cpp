@@ -450,7 +450,7 @@ struct Prepared : TableEntry<Prepared> {
     PreparedTransfer transfer;
 };
 
-pthread_mutex_t prepared_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t prepared_mutex = HDTRACE_MUTEX_INITIALIZER;
 constinit ObjectTable<Prepared> prepared;
 
 } // namespace
@@ -463,13 +463,16 @@ void remember_prepared(int64_t rid, const PreparedTransfer& transfer)
     auto* const made = new (memory) Prepared;
     made->transfer = transfer;
     const MutexLock lock(prepared_mutex);
-    prepared.add(static_cast<uintptr_t>(rid), made);
+    if (lock.held())
+        prepared.add(static_cast<uintptr_t>(rid), made);
+    else
+        own_free(made);
 }
 
 void forget_prepared(int64_t rid)
 {
     const MutexLock lock(prepared_mutex);
-    Prepared* const known = prepared.find(static_cast<uintptr_t>(rid));
+    Prepared* const known = lock.held() ? prepared.find(static_cast<uintptr_t>(rid)) : nullptr;
     if (known == nullptr)
         return;
     prepared.remove(known);
@@ -479,7 +482,7 @@ void forget_prepared(int64_t rid)
 PreparedTransfer find_prepared(int64_t rid)
 {
     const MutexLock lock(prepared_mutex);
-    const Prepared* const known = prepared.find(static_cast<uintptr_t>(rid));
+    const Prepared* const known = lock.held() ? prepared.find(static_cast<uintptr_t>(rid)) : nullptr;
     return known != nullptr ? known->transfer : PreparedTransfer();
 }
 

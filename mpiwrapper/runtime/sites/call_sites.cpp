@@ -2,7 +2,7 @@
 
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text.h"
-#include "mpiwrapper/runtime/objects/lock.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/program_path.h"
@@ -31,7 +31,7 @@ struct RecentObject {
     int64_t id;
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the tables
 constinit NumbersByName objects, sources, sites;   // ids by what describes them
 RecentObject recent_objects[64];
 int64_t object_count = 0, source_count = 0, site_count = 0;
@@ -228,7 +228,7 @@ template <typename Place> void put_frame(TextBuffer& frames, const Place& place)
 /// The id of a site; -1 without memory, or if there are too many.
 template <typename Frame> int64_t site_id(const Frame* frames, int count)
 {
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     TextBuffer details;
     details.text("frames='");
     for (int i = 0; i < count; ++i)
