@@ -216,9 +216,10 @@ int free_errhandler(MPI_Errhandler* handler)
     return MPI_SUCCESS;
 }
 
+// Of an empty group, or where a process is no member, no communicator is made.
 void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given)
 {
-    if (comm_handler != MPI_ERRHANDLER_NULL && given == MPI_ERRORS_ARE_FATAL)
+    if (comm_handler != MPI_ERRHANDLER_NULL && given == MPI_ERRORS_ARE_FATAL && comm != MPI_COMM_NULL)
         real.MPI_Comm_set_errhandler(comm, comm_handler);
 }
 

@@ -19,9 +19,11 @@ static void finalize_before_session(void)
 {
     MPI_Session session;
     MPI_Group group;
-    MPI_Comm comm;
+    MPI_Comm comm, nobody = MPI_COMM_WORLD;
     int value = 0;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &nobody);
+    CHECK(nobody == MPI_COMM_NULL);
     MPI_Group_from_session_pset(session, "mpi://SELF", &group);
     MPI_Comm_create_from_group(group, "late", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
     MPI_Finalize();
