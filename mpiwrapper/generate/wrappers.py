@@ -214,7 +214,7 @@ class Wrapper:
         if self.function.of_kind("FILE"):
             lines += ["    started.kind = RequestKind::access;", f"    started.size = {self.values.wanted_bytes(is_early=True)};"]
         if is_split:
-            return [*lines, "}", "set_split_access(fh, started);"]
+            return [*lines, "    set_split_access(fh, started);", "}"]
         request = requests[0].name
         return [*lines, f"    add_request(*{request}, {request}, started);", "}"]
 
@@ -235,7 +235,7 @@ class Wrapper:
             return ["if (call.succeeded())", "    closed(fh_handle, fh_before);"]
         if self.is_split("waits"):
             self.values.before.insert(0, "const Request ended = split_access_of(fh);")
-            return ["set_split_access(fh, Request());"]
+            return ["if (call.succeeded())", "    set_split_access(fh, Request());"]
         return []
 
     def track_group(self):

@@ -153,6 +153,9 @@ def test_failed_calls_on_files(run_traced, ranks):
         assert Call("File_open", name="readable.data", rc=None) in trace
         assert Call("File_read", rc=lambda rc: rc is not None and rc.startswith("MPI_ERR_")) in trace
         assert Call("File_write_at", rc=ANY) in trace
+        rid = trace.value(Call("File_write_at_all_begin", offset=0, rc=None), "rid")
+        assert Call("File_write_at_all_begin", rc=ANY) in trace
+        assert Call("Wait", [For(rid=rid)]) in trace
         assert Call("File_close", rc=None) in trace
 
 

@@ -21,7 +21,8 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
         });
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_File_write_all_end(fh, buf, used_status.get()));
-    set_split_access(fh, Request());
+    if (call.succeeded())
+        set_split_access(fh, Request());
     if (!call.is_plain()) {
         if (!call.is_recorded())
             return rc;

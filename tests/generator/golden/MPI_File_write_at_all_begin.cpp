@@ -33,8 +33,8 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         started.rid = next_rid();
         started.kind = RequestKind::access;
         started.size = datatype_object.size * count;
+        set_split_access(fh, started);
     }
-    set_split_access(fh, started);
     if (!call.is_plain()) {
         if (!call.is_recorded())
             return rc;

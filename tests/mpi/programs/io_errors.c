@@ -17,6 +17,15 @@ static int extent_of_datarep(MPI_Datatype type, MPI_Aint* extent, void* state)
     return MPI_Type_get_extent(type, &lb, extent);
 }
 
+/* Only one may have begun on a file; the second changes nothing about the first. */
+static void begin_two_split_accesses(MPI_File file)
+{
+    int written = 1, other;
+    CHECK_MPI(MPI_File_write_at_all_begin(file, 0, &written, 1, MPI_INT));
+    CHECK(MPI_File_write_at_all_begin(file, 4, &other, 1, MPI_INT) != MPI_SUCCESS);
+    CHECK_MPI(MPI_File_write_at_all_end(file, &written, MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char** argv)
 {
     MPI_File missing, file;
@@ -42,6 +51,7 @@ int main(int argc, char** argv)
     MPI_Errhandler_free(&current);
     MPI_Errhandler_free(&counter);
     MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+    begin_two_split_accesses(file);
     CHECK_MPI(MPI_File_close(&file));
     MPI_Register_datarep("ours", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent_of_datarep, NULL);
     return finish();
