@@ -18,7 +18,7 @@ char* CompactElement::put_unexpected(TraceWriter& writer, char* cursor, Form* fo
     if (!lines.has_number(form)) {
         const size_t size = lines.is_lost(form) ? 0 : lines.room_for_number(form);
         if (size == 0 || !room(writer, cursor, size))
-            return writer.lose_compact_line();
+            return writer.lose_line();
         cursor = lines.give_number(cursor, form);
     }
     lines.expect(form);

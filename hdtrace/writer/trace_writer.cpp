@@ -195,6 +195,24 @@ void TraceWriter::give_up_states(int depth, int64_t now)
     }
 }
 
+// It may have been left at any place: of the values of a compact trace some may be those of the event. Events
+// have no form.
+void TraceWriter::lose_event()
+{
+    const bool is_left = m_depth > 0 && m_open[m_depth].form() == nullptr;
+    if (is_left)
+        leave_state();
+    if (m_depth > 0) {
+        if (is_left)
+            lose_line();
+        return;
+    }
+    const Lock lock(m_mutex);
+    m_dropped_states += m_buffer.remove_lost_line(lock);
+    if (is_compact())
+        write_whole_lines(lock);
+}
+
 // The states around the one that ends now must have begun their <Nested>, the outermost first. Returns how
 // many begin now.
 int TraceWriter::open_nested_blocks()
@@ -251,15 +269,16 @@ char* TraceWriter::make_room(char* cursor, size_t size)
     const size_t used = m_buffer.capacity() - m_buffer.room();
     if (!reallocate(2 * (used + size))) {
         if (is_compact())
-            return lose_compact_line();
+            return lose_line();
         const Lock lock(m_mutex);
         m_buffer.lose_line(lock);
     }
     return m_buffer.cursor();
 }
 
-// The whole lines before it must be out of the way, and what comes can be read without them.
-char* TraceWriter::lose_compact_line()
+// The whole lines before it must be out of the way, and what comes in a compact trace can be read without
+// them.
+char* TraceWriter::lose_line()
 {
     m_line_end_is_slow = true;
     const Lock lock(m_mutex);

@@ -83,6 +83,8 @@ class TraceWriter {
             leave_state();
     }
     void forget_state() { leave_state(); }
+    /// The thread has left an event while it was built. The line that it is in is lost, too.
+    void lose_event();
     /// The state at a depth, from 1 to depth(), for the thread that records.
     const OpenState& open_state(int depth) const { return m_open[depth]; }
     /// tell(state) is called for each state that is open, the outermost first, as far as they have forms and
@@ -202,8 +204,8 @@ class TraceWriter {
     }
     char* begin_element_slowly();
     char* begin_compact_element_slowly();
-    /// There is no memory for the line. Returns where what is left of it may go.
-    char* lose_compact_line();
+    /// Returns where what is left of the line may go.
+    char* lose_line();
     OpenState& next_inner_state();
     void end_line_slowly();
     void drop_line();

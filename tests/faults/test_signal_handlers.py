@@ -13,6 +13,26 @@ def test_the_program_goes_on(run, way, calls):
     assert victim.names() == [*PRELUDE, *calls * ["Bcast"], "Finalize"]
 
 
+def names_with_events(victim):
+    return [state["name"] if state.is_event else state.name for state in victim.trace()]
+
+
+def test_a_handler_leaves_an_event(run):
+    """What it left is lost, and what follows is recorded."""
+    victim = run("handle", "leaves_event")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    assert names_with_events(victim) == [*PRELUDE, "mark", "Bcast", "Finalize"]
+
+
+@pytest.mark.parametrize("form", ["xml", "compact"])
+def test_handlers_leave_events_at_any_place(run, form):
+    victim = run("handle", "leaves_events", env={"HDTRACE_FORM": form})
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    names = names_with_events(victim)
+    assert names[:len(PRELUDE)] == PRELUDE and names[-2:] == ["Bcast", "Finalize"]
+    assert set(names[len(PRELUDE):-2]) == {"mark"} and names.count("mark") > 1000
+
+
 def test_a_handler_on_the_stack_for_handlers_has_as_much_as_a_thread(run):
     victim = run("handle", "needs_much")
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")

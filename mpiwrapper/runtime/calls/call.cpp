@@ -5,6 +5,7 @@
 #include "mpiwrapper/runtime/counters/cpu_time.h"
 #include "mpiwrapper/runtime/process/fatal_errors.h"
 #include "mpiwrapper/runtime/process/settings.h"
+#include "mpiwrapper/runtime/regions/events.h"
 
 #include <string.h>
 #include <utility>
@@ -39,6 +40,7 @@ __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread
 void Call::find_lost_calls(Thread& thread, const void* here)
 {
     const void* const frame = __builtin_frame_address(0);
+    find_left_event(thread, here, frame);
     for (int i = 0; i < thread.call_count; ++i) {
         if (was_left(thread, i, here, frame)) {
             lose_calls(thread, i);

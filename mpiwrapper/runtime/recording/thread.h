@@ -55,8 +55,9 @@ struct Thread {
     Scratch statuses;
     KeptBuffers buffers; ///< of the call that it is in
     OpenRegions regions;
-    int events_in_call = 0;  ///< of the program's own, in the call that it is in
-    SiteText next_site = {}; ///< of the next of these events, if the program told
+    int events_in_call = 0;     ///< of the program's own, in the call that it is in
+    const void* work = nullptr; ///< the last Work for one of them, on a stack
+    SiteText next_site = {};    ///< of the next of these events, if the program told
     TraceWriter writer;
     Sums* sums = nullptr; ///< null if none are wanted
     ThreadCounters counters;

@@ -48,14 +48,15 @@ class Work {
             return;
         }
         if (!HDT_LIKELY(thread->depth == 0)) {
+            Call::find_lost_calls(*thread, this);
             if (thread->depth > TraceWriter::max_depth) {
                 m_error = HD_ERR_BUSY;
                 return;
             }
-            Call::find_lost_calls(*thread, this);
         }
         m_thread = thread;
         m_depth = thread->depth;
+        thread->work = this;
         thread->depth = at_work;
         __atomic_signal_fence(__ATOMIC_ACQ_REL);
     }
@@ -72,8 +73,18 @@ class Work {
     int error() const { return m_error; }
     Thread& thread() { return *m_thread; }
 
+    /// As calls are found that were left (Call::was_left).
+    __attribute__((no_sanitize("address"))) static bool was_left(const Thread& thread, const void* here,
+                                                                 const void* frame)
+    {
+        if (thread.depth != at_work || !thread.is_on_stack(here) || !thread.is_on_stack(thread.work))
+            return false;
+        return static_cast<const Work*>(thread.work)->m_thread != &thread ||
+               (thread.work <= here && thread.is_called_from_base(frame));
+    }
+
   private:
-    static constexpr int at_work = 1 << 20; // deeper than any call
+    static constexpr int at_work = (1 << 20) + 1; // deeper than any call, and no wrapper's
 
     Thread* m_thread = nullptr;
     int m_depth = 0;
@@ -252,6 +263,17 @@ int set_group(const char* name, const char* members)
 {
     Work work;
     return told(work.error() != 0 ? work.error() : define_group(name, members), name);
+}
+
+void find_left_event(Thread& thread, const void* here, const void* frame)
+{
+    if (!Work::was_left(thread, here, frame))
+        return;
+    const int count = thread.call_count;
+    thread.depth = count > 0 ? thread.calls[count - 1].depth + 1 : 0;
+    thread.next_site.length = 0;
+    if (keeps_states)
+        thread.writer.lose_event();
 }
 
 } // namespace hdtrace::mpi

@@ -16,4 +16,9 @@ int count(hdCounter& counter, double value, const void* frame);
 int set_place(const char* file, const char* function, int line);
 int set_group(const char* name, const char* members);
 
+struct Thread;
+/// A longjmp() from a signal handler may have left a function of these, which the thread seems to be in: what
+/// it was about to record is lost. @p here and @p frame as for calls (Call::find_lost_calls).
+void find_left_event(Thread& thread, const void* here, const void* frame);
+
 } // namespace hdtrace::mpi

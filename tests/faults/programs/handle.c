@@ -2,11 +2,13 @@
  * tracer. */
 #include "prelude.h"
 
+#include <hdRegion.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static sigjmp_buf way_out;
@@ -175,6 +177,47 @@ static void end_helper(void)
     CHECK(waitpid(helper, NULL, 0) == helper);
 }
 
+static hdRegion mark = HD_REGION("mark");
+
+static void leave_event(void)
+{
+    const char* const nowhere = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    handle(SIGSEGV, leave, 0);
+    if (sigsetjmp(way_out, 1) == 0)
+        hdR_mark(&mark, nowhere);
+    CHECK(seen == SIGSEGV);
+    CHECK(hdR_mark(&mark, NULL) == 0);
+    make_calls(1);
+}
+
+/* Threads of the MPI library shall have none. */
+static void set_mask_of_alarms(int how)
+{
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(how, &alarms, NULL);
+}
+
+/* Wherever an event is just then. */
+static void leave_events(void)
+{
+    const struct itimerval soon = {{0, 0}, {0, 20}};
+    volatile int left = 0;
+    handle(SIGALRM, leave, 0);
+    set_mask_of_alarms(SIG_UNBLOCK);
+    while (left < 300) {
+        if (sigsetjmp(way_out, 1) == 0) {
+            setitimer(ITIMER_REAL, &soon, NULL);
+            for (;;)
+                hdR_mark(&mark, "a text");
+        }
+        ++left;
+        CHECK(hdR_mark(&mark, NULL) == 0);
+    }
+    make_calls(1);
+}
+
 /* These are installed before MPI_Init, and so before the tracer's. */
 static void prepare(const char* way)
 {
@@ -192,6 +235,8 @@ static void prepare(const char* way)
         signal(SIGUSR2, SIG_IGN);
     else if (strcmp(way, "timer") == 0)
         handle(SIGPROF, note, 0);
+    else if (strcmp(way, "leaves_events") == 0)
+        set_mask_of_alarms(SIG_BLOCK);
 }
 
 static void run(const char* way)
@@ -237,6 +282,10 @@ static void run(const char* way)
         CHECK(pthread_create(&thread, NULL, raise_in_thread, &number) == 0);
         pthread_join(thread, NULL);
         CHECK(seen == SIGUSR2);
+    } else if (strcmp(way, "leaves_event") == 0) {
+        leave_event();
+    } else if (strcmp(way, "leaves_events") == 0) {
+        leave_events();
     } else if (strcmp(way, "harmless") == 0) {
         raise(SIGWINCH);
         kill(getpid(), SIGCONT);
