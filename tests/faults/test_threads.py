@@ -58,6 +58,16 @@ def test_a_thread_with_the_smallest_stack(run, compress):
     assert victim.names(thread=1) == ["Bcast"]
 
 
+def test_no_key_is_left_for_the_ends_of_threads(run):
+    """They are told when the process ends, and no other key is used in its place."""
+    victim = run("threads", "no_keys", env=preload(PROGRAMS / "no_keys.so"))
+    assert victim.returncode == 0
+    (line,) = victim.stderr.splitlines()
+    assert line.startswith("hdtrace: the program has used up all keys")
+    assert victim.names(thread=1) == ["Bcast"]
+    assert victim.ends() == {0: (len(PRELUDE) + 1, 0), 1: (1, 0)}
+
+
 def test_more_threads_than_descriptors(run):
     """The program gets those that it wants, and the trace is complete."""
     victim = run("threads", "few_files")

@@ -34,6 +34,7 @@ int thread_count = 0;
 CallCounts all_counts; ///< of the threads that have ended
 
 pthread_key_t thread_end_key;
+bool has_thread_end_key = false; ///< or another's would be taken for it
 __thread bool has_ended; ///< what its last destructors call is not recorded: nobody would close the trace
 
 // What is told has a buffer on the stack, which is small in some threads: not while more is called.
@@ -401,7 +402,11 @@ bool Thread::is_called_from_base(const void* frame) const
 
 void watch_thread_ends()
 {
-    pthread_key_create(&thread_end_key, end_thread);
+    has_thread_end_key = pthread_key_create(&thread_end_key, end_thread) == 0;
+    if (!has_thread_end_key)
+        Diagnostic(incomplete_trace)
+            .text("the program has used up all keys for what threads keep: "
+                  "traces of threads that end are only closed when it ends");
 }
 
 Thread* add_thread()
@@ -419,7 +424,8 @@ Thread* add_thread()
     find_stack(*thread);
     thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
     thread->signal_stack = provide_signal_stack(thread->stack_size());
-    pthread_setspecific(thread_end_key, thread);
+    if (has_thread_end_key)
+        pthread_setspecific(thread_end_key, thread);
     thread->counters.open(thread->writer, thread->clock);
     return current_thread = thread;
 }

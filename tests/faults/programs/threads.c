@@ -190,6 +190,22 @@ static void start_one_with_small_stack(void)
     pthread_join(thread, NULL);
 }
 
+/* The first key is not the tracer's. */
+static void* call_and_look_at_key(void* unused)
+{
+    const void* const value = pthread_getspecific(0);
+    make_calls(1);
+    CHECK(pthread_getspecific(0) == value);
+    return unused;
+}
+
+static void start_one_without_keys(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, call_and_look_at_key, NULL) == 0);
+    pthread_join(thread, NULL);
+}
+
 /* The threads are more than descriptors may be open, and the program wants its own. */
 static void start_many_with_few_files(void)
 {
@@ -212,6 +228,7 @@ static const struct way ways[] = {
     {"few_files", start_many_with_few_files},
     {"killed_after", be_killed_after_others},
     {"ends_inside", go_on_behind_call},
+    {"no_keys", start_one_without_keys},
 };
 
 int main(int argc, char** argv)
