@@ -1,5 +1,6 @@
 #include "mpiwrapper/instrumentation/symbols.h"
 
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/process/program_path.h"
 
 #include <dlfcn.h>
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,15 +110,23 @@ class SymbolFile {
 };
 
 SymbolFile symbols;
-pthread_mutex_t symbols_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t symbols_mutex = HDTRACE_MUTEX_INITIALIZER;
 
-void put_demangled(const char* mangled, char* name, size_t size)
+// In a signal handler, which has its signal blocked, the program's memory must not be asked for.
+bool may_be_in_handler()
 {
+    sigset_t blocked;
+    return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || !sigisemptyset(&blocked);
+}
+
+void demangle_in_place(char* name, size_t size)
+{
+    if (demangle == nullptr || strncmp(name, "_Z", 2) != 0 || may_be_in_handler())
+        return;
     int status = 0;
-    char* const plain = demangle != nullptr && strncmp(mangled, "_Z", 2) == 0
-                            ? demangle(mangled, nullptr, nullptr, &status)
-                            : nullptr;
-    snprintf(name, size, "%s", plain != nullptr ? plain : mangled);
+    char* const plain = demangle(name, nullptr, nullptr, &status);
+    if (plain != nullptr)
+        snprintf(name, size, "%s", plain);
     free(plain);
 }
 
@@ -131,13 +141,12 @@ const char* file_of(const link_map& object)
 // The file knows more names than the loader. False if neither knows one.
 bool put_name(const link_map& object, uintptr_t offset, const char* known_to_loader, char* name, size_t size)
 {
-    pthread_mutex_lock(&symbols_mutex);
-    const char* symbol = symbols.find(file_of(object), offset);
+    const Lock lock(symbols_mutex);
+    const char* symbol = lock.held() ? symbols.find(file_of(object), offset) : nullptr;
     if (symbol == nullptr)
         symbol = known_to_loader;
     if (symbol != nullptr)
-        put_demangled(symbol, name, size);
-    pthread_mutex_unlock(&symbols_mutex);
+        snprintf(name, size, "%s", symbol);
     return symbol != nullptr;
 }
 
@@ -145,9 +154,9 @@ bool put_name(const link_map& object, uintptr_t offset, const char* known_to_loa
 
 void forget_file()
 {
-    pthread_mutex_lock(&symbols_mutex);
-    symbols.close();
-    pthread_mutex_unlock(&symbols_mutex);
+    const Lock lock(symbols_mutex);
+    if (lock.held())
+        symbols.close();
 }
 
 // The loader is asked while nothing is held: it may wait itself for a constructor that calls us.
@@ -162,7 +171,7 @@ void name_of_function(const void* address, char* name, size_t size)
     }
     const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - object->l_addr;
     if (put_name(*object, offset, found.dli_sname, name, size))
-        return;
+        return demangle_in_place(name, size);
     const char* const slash = strrchr(found.dli_fname, '/');
     snprintf(name, size, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname,
              static_cast<size_t>(offset));

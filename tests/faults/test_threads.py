@@ -137,3 +137,11 @@ def test_functions_are_entered_while_another_thread_loads_a_library(run):
     victim = run("loading", "function", PROGRAMS / "loading.so", env=preload(WRAPPER.with_name("libhdtrace-functions.so")))
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "loaded\n", "")
     assert "enter_function" in [state["name"] for state in victim.trace() if state.is_event]
+
+
+@pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="it has a heap of its own")
+def test_functions_of_the_heap_are_entered(run):
+    """So nobody may ask it for memory. A handler interrupts it, too."""
+    victim = run("own_heap", env=preload(WRAPPER.with_name("libhdtrace-functions.so")))
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    assert {"malloc", "enter_heap", "search_heap", "_ZN8handlers4lookEi"} <= {state["name"] for state in victim.trace() if state.is_event}

@@ -10,6 +10,7 @@
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/added_thread.h"
 #include "mpiwrapper/runtime/recording/bounds.h"
 #include "mpiwrapper/runtime/recording/life_lines.h"
 #include "mpiwrapper/runtime/recording/state.h"
@@ -35,6 +36,7 @@ CallCounts all_counts; ///< of the threads that have ended
 
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false; ///< or another's would be taken for it
+__thread bool is_added_now;
 __thread bool has_ended; ///< what its last destructors call is not recorded: nobody would close the trace
 
 // What is told has a buffer on the stack, which is small in some threads: not while more is called.
@@ -307,6 +309,22 @@ Thread* begin_new_thread()
     return thread;
 }
 
+Thread* add_this_thread()
+{
+    Thread* thread = go_on_with_ended_thread();
+    if (thread == nullptr)
+        thread = begin_new_thread();
+    if (thread == nullptr)
+        return nullptr;
+    find_stack(*thread);
+    thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
+    thread->signal_stack = provide_signal_stack(thread->stack_size());
+    if (has_thread_end_key)
+        pthread_setspecific(thread_end_key, thread);
+    thread->counters.open(thread->writer, thread->clock);
+    return thread;
+}
+
 } // namespace
 
 void lose_calls(Thread& thread, int first)
@@ -414,20 +432,17 @@ Thread* add_thread()
     // Not to be cancelled in files of ours, nor interrupted by a handler whose calls would make it known,
     // too.
     const Undisturbed undisturbed;
-    if (current_thread != nullptr || has_ended)
+    if (current_thread != nullptr || has_ended || is_added_now)
         return current_thread;
-    Thread* thread = go_on_with_ended_thread();
-    if (thread == nullptr)
-        thread = begin_new_thread();
-    if (thread == nullptr)
-        return nullptr;
-    find_stack(*thread);
-    thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
-    thread->signal_stack = provide_signal_stack(thread->stack_size());
-    if (has_thread_end_key)
-        pthread_setspecific(thread_end_key, thread);
-    thread->counters.open(thread->writer, thread->clock);
+    is_added_now = true;
+    Thread* const thread = add_this_thread();
+    is_added_now = false;
     return current_thread = thread;
+}
+
+bool is_being_added()
+{
+    return is_added_now;
 }
 
 Thread* add_trace_of_ours(const char* name)

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/regions/events.h"
 
 #include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/recording/added_thread.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"
 #include "mpiwrapper/runtime/regions/errors.h"
 #include "mpiwrapper/runtime/regions/float_text.h"
@@ -24,7 +25,7 @@ int why_not_traced()
     case State::initialising:
         return HD_ERR_NOT_STARTED;
     case State::running:
-        return HD_ERR_MEMORY;
+        return is_being_added() ? HD_ERR_LOST : HD_ERR_MEMORY;
     case State::off:
         break;
     }
