@@ -554,6 +554,15 @@ sys.exit(hdtrace.cli.main.main())
     assert result.returncode == 128 + signal.SIGSEGV and "Traceback" not in result.stderr and "MemoryError" in result.stderr
 
 
+@pytest.mark.parametrize("launcher, code, why", [
+    ("mpirun.missing", NOT_FOUND, "command not found"), ("./srun", NOT_FOUND, "No such file or directory"), ("./mpirun", NOT_EXECUTABLE, "Permission denied")])
+def test_a_launcher_that_cannot_be_started(tmp_path, launcher, code, why):
+    (tmp_path / "mpirun").write_text("data")
+    result = record(launcher, "-n", "2", "./app", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (code, f"hdtrace: record: {launcher}: {why}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["mpirun"]
+
+
 @pytest.mark.parametrize("program, code", [("./nothing", NOT_FOUND), ("./data", NOT_EXECUTABLE)])
 def test_programs_that_cannot_be_run(tmp_path, program, code):
     (tmp_path / "data").write_text("data\n")

@@ -134,6 +134,12 @@ def _says_version(program: str) -> str:
         return ""
 
 
+def is_launcher(word: str) -> bool:
+    """By its name: it need not be here."""
+    name = os.path.basename(word)
+    return name in _BY_NAME or name in _UNKNOWN or _OF_MPI.fullmatch(name) is not None
+
+
 def launcher_of(word: str) -> Launcher | None:
     """Which launcher this word of a command line is; None if it is none. Raises UnknownOption if it is one that is not known."""
     name = os.path.basename(word)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .children import descendants, send
-from .launchers import MissingOption, Program, UnknownOption, launcher_of, programs_in
+from .launchers import MissingOption, Program, UnknownOption, is_launcher, launcher_of, programs_in
 from .output import Progress, UsageError, behind_the_last_call, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
 
@@ -36,6 +38,16 @@ _LONGEST_LAUNCHER_END = 10.0  # seconds until a launcher that was asked to end h
 _LAUNCHER = "hdtrace-run"
 subprocess._USE_POSIX_SPAWN = False  # which leaves the program two signals of the C library ignored
 _End = Callable[[subprocess.Popen[bytes]], None]
+
+
+def _cannot_start(program: str) -> tuple[str, int] | None:
+    """Why, and the exit code, as shells say it."""
+    if shutil.which(program):
+        return None
+    if "/" not in program:
+        return "command not found", _NOT_FOUND
+    number = errno.EACCES if os.path.exists(program) else errno.ENOENT
+    return os.strerror(number), _NOT_EXECUTABLE if number == errno.EACCES else _NOT_FOUND
 
 
 def _programs(words: Sequence[str]) -> list[Program]:
@@ -304,6 +316,10 @@ def run(arguments: Namespace) -> int:
     options = getattr(arguments, "tracer", [])
     _check_options(options)
     _refuse_statistics_only(arguments, options)
+    if is_launcher(words[0]) and (obstacle := _cannot_start(words[0])):  # it cannot be asked either
+        why, code = obstacle
+        message(f"record: {words[0]}: {why}")
+        return code
     programs = _programs(words)  # before anything is made
     has_launcher = programs[0].place > 0
     name = os.path.basename(words[programs[0].place])
