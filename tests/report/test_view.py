@@ -27,7 +27,7 @@ def serving(*arguments):
             yield re.search(r"http://\S+", line)[0]
         finally:
             server.send_signal(signal.SIGINT)
-            assert server.wait(20) == 0 and server.stderr.read() == ""
+            assert server.wait(20) == -signal.SIGINT and server.stderr.read() == ""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,15 @@ def test_only_this_machine_reaches_it(address):
 def test_wrong_ports_are_refused(heat, port):
     run = subprocess.run([BUILD / "bin/hdtrace", "view", heat, f"--port={port}"], capture_output=True, text=True)
     assert run.returncode == 2 and "--port" in run.stderr
+
+
+@pytest.mark.parametrize("words", [["view"], ["watch", "--page"]])
+def test_a_port_that_is_taken_is_named(tmp_path, words):
+    write_project(tmp_path, "")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run([BUILD / "bin/hdtrace", *words, tmp_path, f"--port={port}"], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (1, "", f"hdtrace: --port {port}: Address already in use\n")
 
 
 def test_a_browser_that_goes_away_is_no_error(heat):

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from .._hdtrace import CallSite, is_in_node_file, printable
 from ..project import Project
@@ -38,6 +38,13 @@ def end_tidily() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has one ignored
             signal.signal(number, end)
+
+
+def die_of(number: signal.Signals) -> NoReturn:
+    """As whoever does not expect it. At once: threads that go on in C++ would make Python's own end an abort."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    sys.exit(128 + number)  # where it is blocked
 
 
 def message(text: str) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import signal
 from argparse import Namespace
+from collections.abc import Callable
+from typing import NoReturn
 
 from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import served_html
 from ..report.server import Answer, PageServer
+from .output import about, die_of
 from .selection import several_projects
 
 
-def serve(server: PageServer, what: str) -> int:
+def open_server(answer: Callable[[str], Answer | None], port: int) -> PageServer:
+    with about(f"--port {port}"):
+        return PageServer(answer, port)
+
+
+def serve(server: PageServer, what: str) -> NoReturn:
     """Until somebody ends it."""
     with server:
-        print(f"{what} is shown at {server.url} until Ctrl-C is pressed", flush=True)
         try:
+            print(f"{what} is shown at {server.url} until Ctrl-C is pressed", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
-            print()
-    return 0
+            print(flush=True)
+    die_of(signal.SIGINT)
 
 
 class _Pages:
@@ -36,4 +45,4 @@ class _Pages:
 
 def run(arguments: Namespace) -> int:
     contents = [collect(Project(*paths), None) for paths in several_projects(arguments.project)]
-    return serve(PageServer(_Pages(contents).answer, arguments.port), ", ".join(content.facts["name"] for content in contents))
+    serve(open_server(_Pages(contents).answer, arguments.port), ", ".join(content.facts["name"] for content in contents))

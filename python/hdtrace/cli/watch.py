@@ -10,16 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn
 
 from .._hdtrace import files_in, printable
 from ..live import Activity, LiveRun
 from .output import UsageError, counted, duration, print_json, size, table
 from ..report.document import watch_html
-from ..report.server import Answer, PageServer
+from ..report.server import Answer
 from .stuck import Watch, rank_list, stuck_lines
 from .terminal import is_terminal
-from .view import serve
+from .view import open_server, serve
 
 _CLEAR = "\x1b[H\x1b[2J"
 _WHAT = {"inside": "in", "polls": "polls", "computes": "computes since", "ended": "ended after"}
@@ -106,10 +106,11 @@ class _Page:
         return ("application/json", json.dumps(self._known).encode()) if path == "now" else None
 
 
-def _show_page(folder: Path, watch: Watch, arguments: Namespace) -> int:
+def _show_page(folder: Path, watch: Watch, arguments: Namespace) -> NoReturn:
     page = _Page(folder, watch, arguments.every)
+    server = open_server(page.answer, arguments.port)
     Thread(target=page.follow, daemon=True).start()
-    return serve(PageServer(page.answer, arguments.port), str(folder))
+    serve(server, str(folder))
 
 
 def run(arguments: Namespace) -> int:
@@ -125,7 +126,7 @@ def run(arguments: Namespace) -> int:
         return 0
     watch = Watch(live, arguments.stuck_seconds)
     if arguments.page:
-        return _show_page(folder, watch, arguments)
+        _show_page(folder, watch, arguments)
     clear = _CLEAR if is_terminal(sys.stdout) and not arguments.once else ""
     while True:
         watch.look()
