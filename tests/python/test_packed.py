@@ -100,6 +100,12 @@ def test_traces_that_were_not_merged(tmp_path, monkeypatch):
     assert run_well("unpack", "app.hdt") == "app: 3 files\n"
 
 
+def test_the_name_tells_what_it_is(folder, tmp_path):
+    refused = run("pack", folder, "-o", tmp_path / "run.zip")
+    assert refused.returncode == USAGE and "run.zip: the name has to end with .hdt" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
 def test_nothing_is_overwritten(folder, packed, tmp_path):
     before = packed.read_bytes()
     assert "File exists" in run("pack", folder, "-o", packed).stderr

@@ -7,13 +7,22 @@ from argparse import Namespace
 from pathlib import Path
 
 from .._hdtrace import ProjectFiles, project_text
-from ..packing import pack, unpack
+from ..packing import check_folder_of, pack, unpack
 from ..project import Project
 from .output import Progress, UsageError, about, counted, end_tidily, size, tell
 from .table import NODE_FILE, PACKED
 
 
+def _check_output(output: Path) -> None:
+    """Commands know a packed project by its name."""
+    check_folder_of(output)
+    if output.suffix != PACKED:
+        raise UsageError(f"pack: --output {output}: the name has to end with {PACKED}")
+
+
 def _pack(arguments: Namespace) -> None:
+    if arguments.output:
+        _check_output(Path(arguments.output))
     project = Project(*arguments.project)
     files = ProjectFiles(project._project)
     if files.elsewhere:

@@ -369,7 +369,7 @@ COMMANDS = (
         "make one file of a project, which all commands read as it is",
         "The packed file is a ZIP file in which files are stored as they are, so that also unzip opens it. Compress the traces before, as with "
         "hdtrace compress. What was not merged gets a project in it. The project itself stays.",
-        (_PROJECT, Argument("--output", "the packed file; it must not be there [PROJECT.hdt]", "FILE", short="-o")),
+        (_PROJECT, Argument("--output", "the packed file, whose name ends with .hdt; it must not be there [PROJECT.hdt]", "FILE", short="-o")),
         "pack",
     ),
     Command(
