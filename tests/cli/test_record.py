@@ -530,6 +530,14 @@ def test_nothing_was_recorded(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_folder_that_was_there_stays(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    for name in ("folder", "link"):
+        assert "Not a directory" not in record("-o", name, "true", cwd=tmp_path).stderr
+        assert (tmp_path / name).is_dir()
+
+
 def test_the_folder_is_removed_while_the_program_runs(tmp_path, victim):
     """Which the program does not notice; nor does who looks at its exit code."""
     launcher = tmp_path / "mpirun"

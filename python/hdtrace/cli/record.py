@@ -323,6 +323,7 @@ def run(arguments: Namespace) -> int:
     programs = _programs(words)  # before anything is made
     has_launcher = programs[0].place > 0
     name = os.path.basename(words[programs[0].place])
+    is_new = not (arguments.output and os.path.lexists(arguments.output))
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
     apart = [] if has_launcher else ["--prefer-apart"]
@@ -334,7 +335,7 @@ def run(arguments: Namespace) -> int:
             _tell_of_run(folder, code, arguments, follows=_follows(options))
         else:
             _say_that_nothing_was_recorded(name, code, follows=_follows(options))
-            if not any(folder.iterdir()):
+            if is_new and not any(folder.iterdir()):
                 folder.rmdir()
     except Exception as error:  # as if somebody removes the folder, or memory is short; the exit code is still the program's
         message(reason(error))
