@@ -4,6 +4,7 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/recording/thread.h"
 
@@ -48,7 +49,7 @@ void destroy(Comm* comm)
 
 Comm* lookup(MPI_Comm handle)
 {
-    const Lock lock(mutex);
+    const MutexLock look(mutex);
     return comms.find(handle_bits(handle));
 }
 
@@ -58,6 +59,8 @@ int forget(MPI_Comm handle, int, void* value, void*)
     Comm* known = nullptr;
     {
         const Lock lock(mutex);
+        if (!lock.held())
+            return MPI_SUCCESS;
         // Only if the handle still means what the attribute was set for.
         known = comms.find(handle_bits(handle));
         if (known != value)
@@ -104,6 +107,8 @@ void add_identity(Comm& present, Comm& comm)
 Comm* insert(MPI_Comm handle, Comm* comm)
 {
     const Lock lock(mutex);
+    if (!lock.held())
+        return comm;
     Comm* const present = comms.find(handle_bits(handle));
     if (present != nullptr) {
         add_identity(*present, *comm);

@@ -4,6 +4,7 @@
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
@@ -177,7 +178,7 @@ int64_t FileBeforeCall::id() const
 {
     const char* const name = m_name.c_string();
     const Lock lock(mutex);
-    int64_t* const id = m_name.bad() ? nullptr : ids.find_or_add(name, -1);
+    int64_t* const id = m_name.bad() || !lock.held() ? nullptr : ids.find_or_add(name, -1);
     if (id == nullptr)
         return -1;
     if (*id < 0) {
@@ -189,7 +190,7 @@ int64_t FileBeforeCall::id() const
 
 File find_file(MPI_File handle)
 {
-    const Lock lock(mutex);
+    const MutexLock look(mutex);
     const OpenFile* const open = lookup(handle);
     return open != nullptr ? open->file : File();
 }
@@ -200,6 +201,10 @@ void opened(MPI_File handle, int64_t id, int amode)
     if (open == nullptr)
         return;
     const Lock lock(mutex);
+    if (!lock.held()) {
+        own_free(open);
+        return;
+    }
     if (OpenFile* const older = lookup(handle))
         forget(older);
     open->file = {id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0};
@@ -211,7 +216,7 @@ void opened(MPI_File handle, int64_t id, int amode)
 void closed(MPI_File handle, const File& file)
 {
     const Lock lock(mutex);
-    OpenFile* const open = lookup(handle);
+    OpenFile* const open = lock.held() ? lookup(handle) : nullptr;
     if (open == nullptr || open->file.opening != file.opening)
         return;
     forget(open);
@@ -220,7 +225,7 @@ void closed(MPI_File handle, const File& file)
 
 Request split_access_of(MPI_File handle)
 {
-    const Lock lock(mutex);
+    const MutexLock look(mutex);
     const OpenFile* const open = lookup(handle);
     return open != nullptr ? open->split_access : Request();
 }
@@ -228,7 +233,7 @@ Request split_access_of(MPI_File handle)
 void set_split_access(MPI_File handle, const Request& access)
 {
     const Lock lock(mutex);
-    OpenFile* const open = lookup(handle);
+    OpenFile* const open = lock.held() ? lookup(handle) : nullptr;
     if (open != nullptr)
         open->split_access = access;
 }

@@ -3,6 +3,7 @@
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/objects/ranks.h"
 
@@ -21,7 +22,7 @@ constinit ObjectTable<KnownGroup> groups;          // by handle
 void drop_group(MPI_Group group)
 {
     const Lock lock(mutex);
-    KnownGroup* const known = groups.find(handle_bits(group));
+    KnownGroup* const known = lock.held() ? groups.find(handle_bits(group)) : nullptr;
     if (known == nullptr || --known->handles > 0)
         return;
     groups.remove(known);
@@ -32,7 +33,7 @@ bool has_group(MPI_Group group)
 {
     if (group == MPI_GROUP_EMPTY)
         return true;
-    const Lock lock(mutex);
+    const MutexLock look(mutex);
     return groups.find(handle_bits(group)) != nullptr;
 }
 
@@ -41,6 +42,8 @@ bool has_group(MPI_Group group)
 void got_group(MPI_Group group)
 {
     const Lock lock(mutex);
+    if (!lock.held())
+        return;
     if (KnownGroup* const known = groups.find(handle_bits(group))) {
         ++known->handles;
         return;

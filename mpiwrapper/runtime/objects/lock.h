@@ -10,7 +10,10 @@
 
 namespace hdtrace::mpi {
 
-/// Holds a mutex (HDTRACE_MUTEX_INITIALIZER) while it lives, at less cost than Lock.
+/// Holds a mutex (HDTRACE_MUTEX_INITIALIZER) while it lives, without the system calls of Lock. Where all who
+/// change something hold a Lock, it is enough for a look, held or not: what a signal handler has interrupted
+/// is a look, too, during which nobody changes anything. Who comes with a Lock then is told that he does not
+/// hold it.
 class MutexLock {
   public:
     explicit MutexLock(pthread_mutex_t& mutex) : m_mutex(mutex), m_held(pthread_mutex_lock(&mutex) == 0) {}

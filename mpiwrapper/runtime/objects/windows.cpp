@@ -3,6 +3,7 @@
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
+#include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
@@ -38,8 +39,12 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
     KnownWindow* const made = static_cast<KnownWindow*>(own_malloc(sizeof(KnownWindow)));
     if (made == nullptr)
         return;
-    add_reference(comm);
     const Lock lock(mutex);
+    if (!lock.held()) {
+        own_free(made);
+        return;
+    }
+    add_reference(comm);
     if (KnownWindow* const older = windows.find(handle_bits(handle)))
         forget(older);
     made->window = {next_id++, &comm};
@@ -55,7 +60,7 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 
 Window find_window(MPI_Win handle)
 {
-    const Lock lock(mutex);
+    const MutexLock look(mutex);
     const KnownWindow* const known = windows.find(handle_bits(handle));
     return known != nullptr ? known->window : Window{-1, &null_comm};
 }
@@ -66,6 +71,8 @@ void freed_window(MPI_Win handle, const Window& window)
         return;
     {
         const Lock lock(mutex);
+        if (!lock.held())
+            return;
         KnownWindow* const present = windows.find(handle_bits(handle));
         if (present != nullptr && present->window.id == window.id)
             forget(present);
