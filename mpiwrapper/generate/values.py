@@ -447,7 +447,11 @@ class Values:
             handle = f"static_cast<int64_t>(handle_bits({parameter.name}))"
             return Statement("", "found", (handle, "nullptr"), ".item_size = sizeof(MPI_Request), .find = find_rid")
         self._lookups.setdefault("asked", "Request asked;")
-        self._lookups.setdefault("asked_found", f"find_request({parameter.name}, nullptr, &asked);")
+        find = f"find_request({parameter.name}, nullptr, &asked);"
+        if self.function.meaning.progress == "asks":
+            self._lookups.setdefault("asked_found", find)
+        else:  # its completion may be told to another thread, which starts what has the same handle, before the call returns
+            self.before += [self._lookups.pop("asked"), find]
         return Number("asked.rid")
 
     def _file(self, parameter=None):
@@ -518,7 +522,8 @@ class Values:
         """The bytes that were really transferred, where that is not what was asked for."""
         self.use_status()
         wanted = self.wanted_bytes()
-        self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;"
+        # Where nothing is wanted ROMIO leaves the status as it was.
+        self._lookups["actual"] = f"const int64_t actual = call.succeeded() && {wanted} > 0 ? status_bytes(used_status.value()) : 0;"
         self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, Number("actual"))
 
     def _special_doubtful(self, writer, name):
