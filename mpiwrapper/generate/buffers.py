@@ -8,8 +8,14 @@ def describe_buffers(function):
     body = [*_lifetime(function), *(line for buffer in _buffers(function) for line in _use(function, buffer)), *_window_memory(function)]
     if not any("buffers." in line and "until" not in line for line in body):
         return []
-    return ["if (call.wants_buffers())", "    call.keep_buffers([=](Buffers& buffers) {",
+    return ["if (call.wants_buffers())", f"    call.keep_buffers([={_kept_answer(function)}](Buffers& buffers) {{",
             *indent(indent([*_lookups(body, function), *body])), "    });"]
+
+
+def _kept_answer(function):
+    """What the call changes: whether the message that a probe took is one."""
+    message = function.of_kind("MESSAGE", direction="inout")
+    return f", is_message = *{message[0].name} != MPI_MESSAGE_NO_PROC" if message else ""
 
 
 def _lookups(body, function):
@@ -46,11 +52,17 @@ def _asked_requests(function):
     if function.meaning.progress != "asks" or not function.of_kind("STATUS", direction="out"):
         return
     flags = function.of_kind("FLAG", direction="out")
-    if requests[0].is_array:
-        yield f"if ({f'*{flags[0].name}' if flags else '*outcount > 0'})"
+    which = next((p.name for p in function.parameters if p.name in ("index", "array_of_indices")), None)
+    if not flags:
+        yield "for (int i = 0; i < *outcount; ++i)"
+        yield f"    buffers.seen_complete({requests[0].name}[{which}[i]]);"
+        return
+    yield f"if (*{flags[0].name}{f' && *{which} != MPI_UNDEFINED' if which else ''})"
+    if which:
+        yield f"    buffers.seen_complete({requests[0].name}[*{which}]);"
+    elif requests[0].is_array:
         yield f"    buffers.seen_complete({requests[0].name}, {requests[0].length});"
     else:
-        yield f"if (*{flags[0].name})"
         yield f"    buffers.seen_complete({requests[0].name});"
 
 
@@ -107,6 +119,9 @@ def _displacements_of(function, count):
 def _use(function, buffer):
     count, datatype = _count_of(function, buffer), _type_of(function, buffer)
     displacements = _displacements_of(function, count)
+    if _is_replaced(function, buffer):
+        arguments = f"{buffer.name}, {count.name}, {datatype.name}"
+        return ["if (source != MPI_PROC_NULL)", f"    buffers.writes({arguments});", "else if (dest != MPI_PROC_NULL)", f"    buffers.reads({arguments});"]
     if displacements:
         arguments = f"{buffer.name}, {count.name}, {displacements.name}, {datatype.name}, {_length(function, count)}{_partners(function, buffer)}"
         lines = [f"buffers.{_verb(buffer)}_each({arguments});"]
@@ -121,6 +136,11 @@ def _use(function, buffer):
         lines = [f"buffers.{_verb(buffer)}({buffer.name}, {elements});"]
     condition = _condition(function, buffer)
     return [f"if ({condition})", *indent(lines)] if condition else lines
+
+
+def _is_replaced(function, buffer):
+    """What is received comes into the place of what is sent."""
+    return buffer.direction == "inout" and function.meaning.send != "none" and function.meaning.receive != "none"
 
 
 def _verb(buffer):
@@ -179,6 +199,8 @@ def _condition(function, buffer):
         return "neighbors.outdegree > 0"
     peer = function.of_kind("TARGET") or function.of_kind("DEST" if is_read else "SOURCE")
     conditions = [f"{peer[0].name} != MPI_PROC_NULL"] if peer else []
+    if function.of_kind("MESSAGE", direction="inout"):
+        conditions.append("is_message")
     if is_read and function.meaning.access in ("get-accumulate", "fetch-and-op"):
         conditions.append(f"{function.of_kind('OP')[0].name} != MPI_NO_OP")
     return " && ".join(conditions)

@@ -153,9 +153,11 @@ class Wrapper:
 
     def or_is_empty_poll(self):
         flags = self.function.of_kind("FLAG", direction="out")
-        if not flags or not self.meaning.is_poll:
+        counts = [p for p in self.function.parameters if p.name == "outcount"]
+        if not (flags or counts) or not self.meaning.is_poll:
             return ""
-        return f" || call.is_empty_poll([&] {{ return call.succeeded() && !*{flags[0].name}; }})"
+        found_nothing = f"!*{flags[0].name}" if flags else "*outcount == 0"
+        return f" || call.is_empty_poll([&] {{ return call.succeeded() && {found_nothing}; }})"
 
     def is_split(self, progress=None):
         """A split collective access has no request; `progress` chooses its begin or its end."""

@@ -29,8 +29,9 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         state.set(6, datatype_object.id);
     };
     if (call.wants_buffers())
-        call.keep_buffers([=](Buffers& buffers) {
-            buffers.writes(buf, count, datatype);
+        call.keep_buffers([=, is_message = *message != MPI_MESSAGE_NO_PROC](Buffers& buffers) {
+            if (is_message)
+                buffers.writes(buf, count, datatype);
         });
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));

@@ -13,8 +13,8 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
     };
     if (call.wants_buffers())
         call.keep_buffers([=](Buffers& buffers) {
-            if (*flag)
-                buffers.seen_complete(array_of_requests, count);
+            if (*flag && *index != MPI_UNDEFINED)
+                buffers.seen_complete(array_of_requests[*index]);
         });
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status));
