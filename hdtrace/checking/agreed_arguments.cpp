@@ -23,6 +23,21 @@ std::string agreed_assertions(std::string_view assertions)
     return agreed.empty() ? "0" : agreed;
 }
 
+bool is_logical(std::string_view name)
+{
+    static constexpr std::string_view logical[] = {"periods", "reorder", "remainDims", "high", "flag"};
+    return std::ranges::find(logical, name) != std::end(logical);
+}
+
+/// Of numbers, one for each dimension perhaps: all but 0 are true.
+std::string truths_of(std::string_view numbers)
+{
+    std::string truths;
+    for (const auto part : std::views::split(numbers, ';'))
+        truths += std::ranges::equal(part, std::string_view("0")) ? "0;" : "1;";
+    return truths;
+}
+
 struct Value {
     std::string text;  ///< for people
     std::string value; ///< what is compared
@@ -37,6 +52,8 @@ std::optional<Value> value_of(const CollectiveCall& call, std::string_view name,
     const std::string text(name);
     if (name == "assert")
         return Value{text + "=" + std::string(*told), agreed_assertions(*told)};
+    if (is_logical(name))
+        return Value{text + "=" + std::string(*told), truths_of(*told)};
     if (name != "etid")
         return Value{text + "=" + std::string(*told), std::string(*told)};
     const MappedType* const type =

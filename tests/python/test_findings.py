@@ -303,6 +303,10 @@ def split_type(value):
     return call("Comm_split_type", f"cid='0' newcid='-1' splitType='{value}' key='0'")
 
 
+def grid(periods, reorder):
+    return call("Cart_create", f"cid='0' newcid='-1' ndims='2' dims='1;1;' periods='{periods}' reorder='{reorder}'")
+
+
 def first_fence(assertion):
     return call("Win_create", "wid='0' size='64' dispUnit='4' cid='0'") + fence(assertion) + LAST_FENCE + FREE
 
@@ -311,6 +315,8 @@ def first_fence(assertion):
     ([split_type("MPI_COMM_TYPE_SHARED"), split_type("MPI_UNDEFINED")], None),
     ([split_type("MPI_COMM_TYPE_SHARED"), split_type("MPI_COMM_TYPE_HW_GUIDED")],
      "Comm_split_type with splitType=MPI_COMM_TYPE_HW_GUIDED here, but Comm_split_type with splitType=MPI_COMM_TYPE_SHARED in "),
+    ([grid("1;0;", 1), grid("2;0;", -1)], None),
+    ([grid("1;0;", 1), grid("1;1;", 1)], "Cart_create with periods=1;1; here, but Cart_create with periods=1;0; in "),
     ([first_fence("NOSTORE"), first_fence("NOPUT")], None),
     ([first_fence("NOSTORE"), first_fence("NOPRECEDE|NOSTORE")], "Win_fence with assert=NOPRECEDE|NOSTORE here, but Win_fence with assert=NOSTORE in "),
 ])
