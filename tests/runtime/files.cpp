@@ -3,7 +3,9 @@
 #include "fake_mpi.h"
 #include "no_memory.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 using namespace hdtrace::mpi;
 using namespace hdtrace::test;
@@ -64,6 +66,39 @@ TEST(Files, remember_the_split_access_that_has_begun)
     EXPECT_EQ(split_access_of(handle).rid, 7);
     closed(handle, find_file(handle));
     EXPECT_EQ(split_access_of(handle).rid, -1);
+}
+
+// What a thread writes to of its stack.
+size_t stack_used_by(void* (*use)(void*))
+{
+    constexpr size_t size = 256 * 1024;
+    constexpr char pattern = 0x5a;
+    alignas(4096) static char stack[size];
+    std::fill(stack, stack + size, pattern);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, size);
+    EXPECT_EQ(pthread_create(&thread, &attributes, use, nullptr), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    return static_cast<size_t>(stack + size -
+                               std::find_if(stack, stack + size, [](char byte) { return byte != pattern; }));
+}
+
+TEST(Files, take_little_of_the_stack)
+{
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "its functions need more";
+#endif
+    FakeMpi mpi(0, 1);
+    const size_t without = stack_used_by([](void* nothing) { return nothing; });
+    const size_t with = stack_used_by([](void* nothing) {
+        FileBeforeCall("/nowhere/at/all").id();
+        FileBeforeCall("/tmp/nothing").id();
+        return nothing;
+    });
+    EXPECT_LT(with - without, 8000u);
 }
 
 TEST(Files, are_unknown_without_memory)

@@ -56,36 +56,59 @@ const char* behind_prefix(const char* name)
     return *end == ':' && end > name + 1 ? end + 1 : name;
 }
 
-// The directory that a file is in; false if there is no room for it.
-bool find_directory(char (&directory)[PATH_MAX], const char* path)
-{
-    const char* const slash = strrchr(path, '/');
-    const size_t length = slash == nullptr ? 0 : slash == path ? 1 : static_cast<size_t>(slash - path);
-    if (length >= sizeof directory)
-        return false;
-    memcpy(directory, path, length);
-    directory[length] = '\0';
-    if (length == 0)
-        strcpy(directory, ".");
-    return true;
-}
+// A path that is not on the stack: threads and signal handlers may have small ones.
+class OwnPath {
+  public:
+    OwnPath() : m_text(static_cast<char*>(own_malloc(PATH_MAX))) {}
+    ~OwnPath() { own_free(m_text); }
+    OwnPath(const OwnPath&) = delete;
+    OwnPath& operator=(const OwnPath&) = delete;
+
+    const char* text() const { return m_text; }
+    /// These are false if there is no room for it, or no memory.
+    bool resolve(const char* path) { return m_text != nullptr && realpath(path, m_text) != nullptr; }
+    bool set_to_directory_of(const char* path)
+    {
+        const char* const slash = strrchr(path, '/');
+        const size_t length = slash == nullptr ? 0 : slash == path ? 1 : static_cast<size_t>(slash - path);
+        if (m_text == nullptr || length >= PATH_MAX)
+            return false;
+        memcpy(m_text, path, length);
+        m_text[length] = '\0';
+        if (length == 0)
+            strcpy(m_text, ".");
+        return true;
+    }
+
+  private:
+    char* m_text;
+};
 
 // The part of a path that exists is resolved; a last component that does not exist yet is kept.
 void add_canonical_path(TextBuffer& out, const char* path)
 {
-    char resolved[PATH_MAX], directory[PATH_MAX];
-    if (realpath(path, resolved) != nullptr) {
-        out.string(resolved);
+    OwnPath resolved, directory;
+    if (resolved.resolve(path)) {
+        out.string(resolved.text());
         return;
     }
-    if (find_directory(directory, path) && realpath(directory, resolved) != nullptr) {
+    if (directory.set_to_directory_of(path) && resolved.resolve(directory.text())) {
         const char* const slash = strrchr(path, '/');
-        out.string(strcmp(resolved, "/") == 0 ? "" : resolved)
+        out.string(strcmp(resolved.text(), "/") == 0 ? "" : resolved.text())
             .text("/")
             .string(slash != nullptr ? slash + 1 : path);
     } else {
         out.string(path);
     }
+}
+
+// Of the file, or of its directory if it is not there yet.
+bool find_file_system(const char* path, struct statfs& system)
+{
+    if (statfs(path, &system) == 0)
+        return true;
+    OwnPath directory;
+    return directory.set_to_directory_of(path) && statfs(directory.text(), &system) == 0;
 }
 
 // Whether other hosts cannot see the file, as far as its file system tells.
@@ -96,11 +119,8 @@ bool is_local(const char* path)
                            TMPFS_MAGIC,      RAMFS_MAGIC,     OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC,
                            0x2fc12fc1 /* ZFS, which Linux does not define */};
     struct statfs system;
-    if (statfs(path, &system) != 0) { // it is not there yet
-        char directory[PATH_MAX];
-        if (!find_directory(directory, path) || statfs(directory, &system) != 0)
-            return false;
-    }
+    if (!find_file_system(path, system))
+        return false;
     for (const auto type : local_systems)
         if (system.f_type == type)
             return true;
