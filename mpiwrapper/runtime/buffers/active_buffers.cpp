@@ -193,7 +193,7 @@ template <typename Use> void for_request(int64_t rid, Use use)
 // False if it cannot be read: the program may use what only a device can.
 bool find_sum(const Memory& memory, uint64_t& sum)
 {
-    constexpr int64_t most_at_once = 8192;
+    constexpr int64_t most_at_once = 2048; // threads and signal handlers may have small stacks
     constexpr uint64_t odd = 0x9e37'79b9'7f4a'7c15;
     uint64_t words[most_at_once / sizeof(uint64_t)];
     sum = static_cast<uint64_t>(memory.size);

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/counters/values.h"
 
 #include "hdtrace/writer/clock.h"
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text.h"
 
 #include <fcntl.h>
@@ -11,12 +12,18 @@ namespace hdtrace::mpi {
 
 namespace {
 
-/// The lines of a file, without their ends. What is longer than the buffer is cut off.
+/// The lines of a file, without their ends. What is longer than the buffer is cut off. None without memory:
+/// at the end they are read on the stack of whoever ends the process, which may be small.
 class Lines {
   public:
-    explicit Lines(const char* path) : m_descriptor(open(path, O_RDONLY | O_CLOEXEC)) {}
+    explicit Lines(const char* path)
+        : m_text(static_cast<char*>(own_malloc(text_room))),
+          m_descriptor(m_text != nullptr ? open(path, O_RDONLY | O_CLOEXEC) : -1)
+    {
+    }
     ~Lines()
     {
+        own_free(m_text);
         if (m_descriptor >= 0)
             close(m_descriptor);
     }
@@ -41,23 +48,31 @@ class Lines {
     }
 
   private:
-    char* find_end() { return static_cast<char*>(memchr(m_text + m_begin, '\n', m_end - m_begin)); }
+    static constexpr size_t text_room = 4096;
+
+    char* find_end()
+    {
+        return m_begin < m_end ? static_cast<char*>(memchr(m_text + m_begin, '\n', m_end - m_begin))
+                               : nullptr;
+    }
     bool fill()
     {
+        if (m_text == nullptr)
+            return false;
         memmove(m_text, m_text + m_begin, m_end - m_begin);
         m_end -= m_begin;
         m_begin = 0;
         ssize_t length = 0;
         do {
-            length = m_descriptor >= 0 ? read(m_descriptor, m_text + m_end, sizeof m_text - 1 - m_end) : 0;
+            length = m_descriptor >= 0 ? read(m_descriptor, m_text + m_end, text_room - 1 - m_end) : 0;
             m_end += length > 0 ? static_cast<size_t>(length) : 0;
-        } while (length > 0 && find_end() == nullptr && m_end < sizeof m_text - 1);
+        } while (length > 0 && find_end() == nullptr && m_end < text_room - 1);
         return length > 0;
     }
 
-    int m_descriptor;
+    char* const m_text;
+    const int m_descriptor;
     size_t m_begin = 0, m_end = 0;
-    char m_text[4096];
 };
 
 constexpr const char* separators = " \t:";

@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace hdtrace::mpi {
@@ -47,7 +49,8 @@ inline bool is_standard_error_for_messages()
            (S_ISREG(status.st_mode) && (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0);
 }
 
-/// A line on standard error, written when the object ends. Safe in signal handlers.
+/// A line on standard error, written when the object ends: so long must be there what it is told. Safe in
+/// signal handlers, whose stacks may be small.
 class Diagnostic {
   public:
     explicit Diagnostic(Verbosity level) : m_is_wanted(verbosity >= level) { text("hdtrace: "); }
@@ -58,34 +61,41 @@ class Diagnostic {
         const Undisturbed undisturbed;
         if (!is_standard_error_for_messages())
             return;
-        *m_end++ = '\n';
-        if (write(STDERR_FILENO, m_text, static_cast<size_t>(m_end - m_text)) < 0 && errno == EPIPE)
+        m_parts[m_count++] = {const_cast<char*>("\n"), 1};
+        if (writev(STDERR_FILENO, m_parts, m_count) < 0 && errno == EPIPE)
             undisturbed.discard(SIGPIPE);
     }
     Diagnostic(const Diagnostic&) = delete;
     Diagnostic& operator=(const Diagnostic&) = delete;
 
-    Diagnostic& text(const char* text) { return bytes(text, strnlen(text, room())); }
+    Diagnostic& text(const char* text) { return bytes(text, strnlen(text, m_room)); }
     Diagnostic& bytes(const char* text, size_t length)
     {
-        const size_t kept = length < room() ? length : room();
-        memcpy(m_end, text, kept);
-        m_end += kept;
+        const size_t kept = length < m_room ? length : m_room;
+        if (kept > 0 && m_count < most_parts) {
+            m_parts[m_count++] = {const_cast<char*>(text), kept};
+            m_room -= kept;
+        }
         return *this;
     }
     Diagnostic& number(int64_t number)
     {
-        if (room() >= max_number_length)
-            m_end = put_number(m_end, number);
-        return *this;
+        char* const begin = m_end_of_numbers;
+        if (m_numbers + sizeof m_numbers - begin < static_cast<ptrdiff_t>(max_number_length))
+            return *this;
+        m_end_of_numbers = put_number(begin, number);
+        return bytes(begin, static_cast<size_t>(m_end_of_numbers - begin));
     }
 
   private:
-    size_t room() const { return static_cast<size_t>(m_text + sizeof m_text - 1 - m_end); }
+    static constexpr int most_parts = 24, most_numbers = 4;
 
     const bool m_is_wanted;
-    char m_text[PATH_MAX + 200];
-    char* m_end = m_text;
+    iovec m_parts[most_parts + 1];
+    int m_count = 0;
+    size_t m_room = PATH_MAX + 200;
+    char m_numbers[most_numbers * max_number_length];
+    char* m_end_of_numbers = m_numbers;
 };
 
 } // namespace hdtrace::mpi
