@@ -141,3 +141,14 @@ def test_persistent_receives_that_failed_have_ended(run_traced):
         of_failed_call, later = [("Pending", "5"), ("For", "5")] if SETTINGS["mpi"] == "MPICH" else [("For", "5"), None]
         assert offered == [[("For", "2"), ("For", "3")], [("For", "4"), of_failed_call], list(filter(None, [later])), [("For", "6")]]
         assert not later or Call("Wait", [For(rid=5, fromRank=0, fromTag=1, size=4)]) in trace
+
+
+def test_persistent_requests_go_on_beside_one_that_failed(run_traced):
+    for trace in run_traced("identity_failed_among_persistent", 2):
+        failed = [state for state in trace if "rc" in state]
+        assert [state.name for state in failed] == ["Testany", "Waitany"]
+        for state in failed:
+            assert [child.name for child in state.children] == ["For", "Pending", "Pending"]
+        started = [child["rid"] for state in trace for child in state.children if child.name == "Start"]
+        completed = [child["rid"] for state in trace if state.name == "Waitall" for child in state.children]
+        assert completed == started

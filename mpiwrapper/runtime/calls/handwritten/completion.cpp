@@ -3,6 +3,8 @@
 #include "mpiwrapper/runtime/calls/values.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
+#include <algorithm>
+
 using namespace hdtrace;
 using namespace hdtrace::mpi;
 
@@ -143,13 +145,15 @@ class Offered {
         m_indices = m_tells_errors ? indices : nullptr;
         m_ended_count = m_indices != nullptr ? count : m_count;
         for (int k = 0; k < m_ended_count; ++k)
-            m_offers[index_of(k)].has_ended = m_indices != nullptr || has_ended_in_failed_call(k);
+            m_offers[index_of(k)].has_ended =
+                m_indices != nullptr || has_ended_in_failed_call(k, indices, count);
     }
 
     // Persistent requests keep their handles. Whether such a one was completed the statuses tell, if there
     // are any: MPI_ERR_PENDING is of one that a later call completes, though its operation may have ended
-    // already (MPI 4.1, 3.7.5). Else MPI is asked; only about those that are known to be requests.
-    bool has_ended_in_failed_call(int index) const
+    // already (MPI 4.1, 3.7.5). A call that chooses names what it chose. Else MPI is asked; only about those
+    // that are known to be requests.
+    bool has_ended_in_failed_call(int index, const int* chosen, int chosen_count) const
     {
         if (m_requests[index] == MPI_REQUEST_NULL)
             return true;
@@ -160,6 +164,8 @@ class Offered {
             return false;
         if (m_tells_errors)
             return error_class_of(value_of(&m_statuses[index]).MPI_ERROR) != MPI_ERR_PENDING;
+        if (chosen != nullptr)
+            return std::find(chosen, chosen + chosen_count, index) != chosen + chosen_count;
         int has_ended = 0;
         return real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
                has_ended;
@@ -222,6 +228,32 @@ int defined(int value)
 {
     return value == MPI_UNDEFINED ? -1 : value;
 }
+
+// Where a call tells which one of several requests it has completed. Also if that one has failed; a call
+// whose arguments are wrong may tell nothing, and the program's variable holds an old answer then.
+class IndexArgument {
+  public:
+    explicit IndexArgument(int* given) : m_given(given) {}
+    IndexArgument(const IndexArgument&) = delete;
+    IndexArgument& operator=(const IndexArgument&) = delete;
+
+    int* get() { return m_given != nullptr ? &m_told : nullptr; }
+    /// Once MPI has answered.
+    int hand_on(int rc)
+    {
+        if (m_told != nothing_told)
+            *m_given = m_told;
+        return rc;
+    }
+    const int* place() const { return &m_told; }
+    int count() const { return m_told >= 0 ? 1 : 0; }
+
+  private:
+    static constexpr int nothing_told = INT_MIN;
+
+    int* m_given;
+    int m_told = nothing_told;
+};
 
 // What a completion call says of the requests that it was given.
 struct Ended {
@@ -316,13 +348,14 @@ HDT_WRAPS(MPI_Waitall);
 extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status)
 {
     static constexpr StateForm form = form_for_several("Waitany");
+    IndexArgument told(index);
     int found = -1;
     return complete(
         Function::MPI_Waitany, form, count, requests, status,
-        [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
+        [&](MPI_Status* used) { return told.hand_on(real.MPI_Waitany(count, requests, told.get(), used)); },
         [&](bool has_answered) {
             found = has_answered ? defined(*index) : -1;
-            return Ended{found >= 0 ? 1 : 0, index};
+            return Ended{told.count(), told.place()};
         },
         [&](auto& element) { element.add(" count='"_xml, count, "' index='"_xml, found, "'"_xml); });
 }
@@ -378,14 +411,17 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
                                       MPI_Status* status)
 {
     static constexpr StateForm form = form_for_several("Testany");
+    IndexArgument told(index);
     int is_complete = 0, found = -1;
     return complete(
         Function::MPI_Testany, form, count, requests, status,
-        [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
+        [&](MPI_Status* used) {
+            return told.hand_on(real.MPI_Testany(count, requests, told.get(), flag, used));
+        },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
             found = is_complete ? defined(*index) : -1;
-            return Ended{found >= 0 ? 1 : 0, index, !is_complete};
+            return Ended{is_complete || !has_answered ? told.count() : 0, told.place(), !is_complete};
         },
         [&](auto& element) {
             element.add(" count='"_xml, count, "' flag='"_xml, is_complete, "' index='"_xml, found, "'"_xml);
