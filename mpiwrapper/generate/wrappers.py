@@ -132,7 +132,10 @@ class Wrapper:
         return lines
 
     def real(self):
-        """What does it: the library, behind what knows which groups there are, and which error handlers the program was told in the place of ours."""
+        """What does it: the library, behind what knows which communicators and groups there are, and which error handlers the program was told
+        in the place of ours."""
+        if self.meaning.frees == "communicator":
+            return {"MPI_Comm_free": "free_comm", "MPI_Comm_disconnect": "disconnect_comm"}[self.function.name]
         return {"errhandler": "free_errhandler", "group": "free_group"}.get(self.meaning.frees, f"real.{self.function.name}")
 
     def arguments(self, element):

@@ -232,3 +232,14 @@ def test_groups_that_meet_through_a_port(run_traced, ranks):
     assert [set(communicator.ranks) for communicator in inter.values()] == [set(range(ranks))]
     assert Call("Send", toRank=ranks // 2, toTag=8) in run.traces[0]
     assert Call("Recv", fromRank=0, fromTag=8) in run.traces[ranks // 2]
+
+
+@TWO_OR_MORE
+def test_a_communicator_that_could_not_be_freed_lives_on(run_traced, ranks):
+    for trace in run_traced("identity_not_freed", ranks):
+        copies = [state["newcid"] for state in trace.find(Call("Comm_dup"))]
+        sent = trace.find(Call("Sendrecv"))
+        assert [state["cid"] for state in sent] == copies
+        assert {state["fromRank"] for state in sent} == {str((2 * ranks - 2 - trace.rank) % ranks)}
+        ended = [state["cid"] for state in trace if state.name in ("Comm_free", "Comm_disconnect")]
+        assert ended[:4] == [copies[0], copies[0], copies[1], copies[1]]

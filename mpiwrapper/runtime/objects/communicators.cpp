@@ -153,6 +153,37 @@ void forget_unattached(MPI_Comm handle)
         forget(handle, MPI_KEYVAL_INVALID, comm, nullptr);
 }
 
+// MPI could not free it, though it has perhaps told us of the end: its attributes go one by one, and another
+// one's delete function may have refused.
+void revive(MPI_Comm handle, Comm& comm)
+{
+    if (freed == handle)
+        freed = MPI_COMM_NULL;
+    if (lookup(handle) != nullptr)
+        return;
+    add_reference(comm);
+    comm.is_attached = false;
+    {
+        const MutexLock lock(mutex);
+        comms.add(handle_bits(handle), &comm);
+    }
+    attach(handle, comm);
+}
+
+int free_if_possible(MPI_Comm* comm, int (*real_free)(MPI_Comm*))
+{
+    const MPI_Comm handle = comm != nullptr ? *comm : MPI_COMM_NULL;
+    Comm* const known = handle != MPI_COMM_NULL ? lookup(handle) : nullptr;
+    if (known == nullptr)
+        return real_free(comm);
+    add_reference(*known);
+    const int rc = real_free(comm);
+    if (*comm == handle) // Open MPI's MPI_Comm_disconnect may call that a success
+        revive(handle, *known);
+    drop_reference(*known);
+    return rc;
+}
+
 void add_predefined(MPI_Comm handle, const char* name, const char* uid)
 {
     Comm* const comm = ask_for_comm(handle);
@@ -260,6 +291,16 @@ void add_made_comm(MPI_Comm handle, Comm* made, bool is_complete)
     forget_unattached(handle);
     if (insert(handle, made) == made && is_complete)
         attach(handle, *made);
+}
+
+int free_comm(MPI_Comm* comm)
+{
+    return free_if_possible(comm, real.MPI_Comm_free);
+}
+
+int disconnect_comm(MPI_Comm* comm)
+{
+    return free_if_possible(comm, real.MPI_Comm_disconnect);
 }
 
 int count_creation(const Comm& parent)

@@ -85,6 +85,11 @@ Comm* ask_for_comm(MPI_Comm handle);
 /// complete can be asked for nothing yet.
 void add_made_comm(MPI_Comm handle, Comm* made, bool is_complete);
 
+/// MPI_Comm_free and MPI_Comm_disconnect, wherever they are called: a communicator that MPI could not free is
+/// still known afterwards.
+int free_comm(MPI_Comm* comm);
+int disconnect_comm(MPI_Comm* comm);
+
 /// Counts something that all members make of a communicator, in the same order; returns its number.
 int count_creation(const Comm& parent);
 /// The same for what only the members of a group make of it. @p group is equal on all of them; 0 if memory is
