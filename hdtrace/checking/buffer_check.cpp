@@ -67,13 +67,6 @@ std::string owner_of_attached(const Call& call)
            std::to_string(call.state.integer("cid").value_or(-1));
 }
 
-/// Of requests, which the program keeps.
-bool tells_completion(const Call& call)
-{
-    return call.facts.progress == CallProgress::asks && call.state.name.starts_with("Request_get_status") &&
-           (call.state.integer("flag").value_or(0) != 0 || call.state.integer("outcount").value_or(0) > 0);
-}
-
 /// Which MPI libraries do also while the process is in no call of MPI: in threads of their own (POSIX AIO).
 bool is_file_read(std::string_view name)
 {
@@ -209,7 +202,7 @@ void BufferCheck::leave(const Call& call)
         m_processes[call.trace.rank].prepared.erase(call.state.integer("rid").value_or(-1));
     if (call.state.is_unfinished())
         return;
-    if (tells_completion(call))
+    if (tells_completion_of_kept(call))
         seen_complete(m_processes[call.trace.rank], call);
     if (call.facts.detaches)
         remove_if(m_processes[call.trace.rank],

@@ -78,12 +78,33 @@ void RequestCheck::leave(const Call& call)
     }
     if (call.facts.progress == CallProgress::waits && has_only_idle_requests(call.state))
         m_idle_waits[rank] = call.state.time;
+    if (tells_completion_of_kept(call))
+        note_told(call);
     if (makes_partitions_ready(call.facts))
         make_ready(call);
-    if (call.facts.progress == CallProgress::releases)
+    if (call.facts.progress == CallProgress::releases) {
         release(call);
+        m_told.erase({rank, rid_of(call.state)});
+    }
     if (call.facts.makes == ObjectKind::file || call.facts.frees == ObjectKind::file)
         follow_file(call);
+}
+
+void RequestCheck::note_told(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (call.state.has("rid") && !call.state.has("doubtful"))
+        m_told.insert({rank, rid_of(call.state)});
+    else
+        m_some_told[rank] = call.state.time;
+}
+
+/// As far as the program can know.
+bool RequestCheck::may_be_active(std::int64_t rank, std::int64_t rid, std::int64_t started) const
+{
+    const auto some_told = m_some_told.find(rank);
+    const bool may_be_told = some_told != m_some_told.end() && some_told->second >= started;
+    return !may_be_told && !m_told.contains({rank, rid});
 }
 
 void RequestCheck::follow_file(const Call& call)
@@ -116,6 +137,7 @@ void RequestCheck::start(const Call& call, const Element& start)
     request.was_started = true;
     request.active = request.last = rid_of(start);
     request.last_start = place.site;
+    request.last_start_time = call.state.time;
     request.ready.clear();
     m_request_of[{rank, request.active}] = found->first.second;
 }
@@ -158,6 +180,7 @@ void RequestCheck::completed(const Call& call, const Completion& completion)
     check_access(call, completion);
     if (completion.outcome == Outcome::freed || completion.outcome == Outcome::perhaps_cancelled)
         return check_given_up(call, completion);
+    m_told.erase({call.trace.rank, completion.rid});
     const auto of_start = m_request_of.find({call.trace.rank, completion.rid});
     if (of_start == m_request_of.end())
         return;
@@ -173,7 +196,8 @@ void RequestCheck::check_given_up(const Call& call, const Completion& completion
     const bool is_persistent = m_request_of.contains({call.trace.rank, completion.rid});
     if (!operation || is_persistent || completion.outcome != Outcome::freed ||
         (operation->facts->receives == ReceiveKind::none &&
-         operation->facts->collective == CollectiveKind::none))
+         operation->facts->collective == CollectiveKind::none) ||
+        !may_be_active(call.trace.rank, completion.rid, operation->time))
         return;
     const CallPlace made = place_of(m_findings.objects(), *operation);
     const CallPlace place = place_of(m_findings.objects(), call);
@@ -230,13 +254,14 @@ void RequestCheck::release(const Call& call)
     const Persistent& request = persistent->second;
     if (!request.was_started)
         report_not_started(request);
-    if (request.active >= 0)
+    if (request.active >= 0 && may_be_active(call.trace.rank, request.active, request.last_start_time))
         m_findings.report(FindingKind::request_freed_early, place,
                           "Request_free" + at(place.site) + " gives up the request of " + request.call +
                               at(request.made.site) + ", which is active",
                           request.made.site);
     else
         check_partitions(request);
+    m_told.erase({call.trace.rank, request.last});
     m_request_of.erase({call.trace.rank, request.last});
     m_persistent.erase(persistent);
 }

@@ -35,6 +35,7 @@ class RequestCheck : public EventVisitor {
         std::int64_t active = -1; ///< the rid of its start that is not complete
         std::int64_t last = -1;   ///< that of its last start
         const CallSite* last_start = nullptr;
+        std::int64_t last_start_time = 0;
         std::int64_t partitions = 0; ///< 0: it is not sent in partitions
         std::set<std::int64_t> ready;
         bool was_started = false;
@@ -49,6 +50,8 @@ class RequestCheck : public EventVisitor {
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
 
     void start(const Call& call, const Element& start);
+    void note_told(const Call& call);
+    bool may_be_active(std::int64_t rank, std::int64_t rid, std::int64_t started) const;
     void check_given_up(const Call& call, const Completion& completion);
     void check_access(const Call& call, const Completion& completion);
     void follow_file(const Call& call);
@@ -69,6 +72,8 @@ class RequestCheck : public EventVisitor {
         m_idle_waits;              ///< by rank: when it waited last for what is not active
     std::set<RequestId> m_awaited; ///< by calls that have not ended, and only end once they are complete
     std::set<std::int64_t> m_ended;
+    std::set<RequestId> m_told; ///< operations that are complete, and their requests are not
+    std::map<std::int64_t, std::int64_t> m_some_told; ///< by rank: when some were last, nobody knows which
 };
 
 } // namespace hdtrace

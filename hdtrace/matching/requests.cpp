@@ -37,6 +37,12 @@ Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& fact
             .number = call.number};
 }
 
+bool tells_completion_of_kept(const Call& call)
+{
+    return call.facts.progress == CallProgress::asks && call.state.name.starts_with("Request_get_status") &&
+           (call.state.integer("flag").value_or(0) != 0 || call.state.integer("outcount").value_or(0) > 0);
+}
+
 bool is_of_failed_access(const Call& call, const Element& completed)
 {
     return completed.has("rc") || (call.has_failed() && call.facts.completes == WhichRequests::one);

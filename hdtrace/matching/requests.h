@@ -15,6 +15,10 @@ namespace hdtrace {
 /// Of a call that starts it. What is done, and with which arguments, is still to be told.
 Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& facts);
 
+/// Whether a call says that operations are complete without completing their requests
+/// (`Request_get_status`): that of the request that it names; else of some of which it does not say which.
+bool tells_completion_of_kept(const Call& call);
+
 /// Whether an access to a file has failed that is over with @p completed, a `For` of the call. Where a call
 /// waits for one request, its own error is that of the access.
 bool is_of_failed_access(const Call& call, const Element& completed);

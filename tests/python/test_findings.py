@@ -426,14 +426,21 @@ def test_who_changes_memory_that_nobody_was_to_change(findings):
     assert "changes memory of rank 1, which promised MPI_MODE_NOPUT" in found[0].text
 
 
+IRECV = call("Irecv", "fromRank='1' fromTag='7' cid='0' rid='0' size='4' count='1' tid='0'")
+PERSISTENT_RECEIVE = IRECV.replace("Irecv", "Recv_init")
+TOLD = call("Request_get_status", "rid='{rid}' flag='1'")
 REQUESTS = {
     "used and freed": (INIT + START + WAIT + RELEASE, receive(0), []),
     "never started": (INIT + call("Wait") + RELEASE, "", ["request-not-started"]),
     "never needed": (IDLE_WAIT + INIT + RELEASE, "", []),
     "never freed": (INIT + START + WAIT, receive(0), ["request-not-freed"]),
     "freed while active": (INIT + START + RELEASE, receive(0), ["request-freed-early"]),
-    "a receive is freed": (call("Irecv", "fromRank='1' fromTag='7' cid='0' rid='0' size='4' count='1' tid='0'") + RELEASE, send(0),
-                           ["request-freed-early"]),
+    "a receive is freed": (IRECV + RELEASE, send(0), ["request-freed-early"]),
+    "a persistent receive is complete, but not started again": (PERSISTENT_RECEIVE + START + TOLD.format(rid=1) + RELEASE, send(0), []),
+    "a receive is complete": (IRECV + TOLD.format(rid=0) + RELEASE, send(0), []),
+    "another receive is complete": (IRECV + IRECV.replace("rid='0'", "rid='1'") + TOLD.format(rid=1) + RELEASE + WAIT, send(0) + send(0), ["request-freed-early"]),
+    "one of some receives is complete": (IRECV + call("Request_get_status_any", "count='1' flag='1' index='0'") + RELEASE, send(0), []),
+    "a receive is not complete": (IRECV + TOLD.format(rid=0).replace("flag='1'", "flag='0'") + RELEASE, send(0), ["request-freed-early"]),
     "started twice": (INIT + START + call("Start", "rid='2' initRid='0'") + call("Wait", children="<For rid='2' />") + RELEASE, receive(0) + receive(0),
                       ["request-started-twice", "request-not-completed"]),
     "never completed": (send(1, name="Isend", more="rid='0'"), receive(0), ["request-not-completed"]),
