@@ -31,9 +31,15 @@ std::int64_t CallMeter::exclusive_time(const Call& call, std::int64_t time)
     const auto depth = static_cast<std::size_t>(call.depth);
     if (inside.size() < depth + 2)
         inside.resize(depth + 2);
-    const std::int64_t exclusive = std::max<std::int64_t>(0, saturated_difference(time, inside[depth + 1]));
-    inside[depth + 1] = 0;
-    inside[depth] = saturated_sum(inside[depth], time);
+    // From when another region overlaps with it on, the time is of that one, which stands in its place then.
+    const std::int64_t alone =
+        call.overlapped_from ? saturated_difference(*call.overlapped_from, call.state.time) : time;
+    const std::int64_t exclusive = std::max<std::int64_t>(0, saturated_difference(alone, inside[depth + 1]));
+    inside[depth] = saturated_sum(inside[depth], alone);
+    if (call.overlapped_from)
+        inside.erase(inside.begin() + static_cast<std::ptrdiff_t>(depth) + 1);
+    else
+        inside[depth + 1] = 0;
     return exclusive;
 }
 

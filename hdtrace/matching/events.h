@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Call {
     std::int32_t region = 0;
     /// Of a region itself: the path that ends with it. 0: it is none.
     std::int32_t own_region = 0;
+    /// Of a region that has ended: when the first one began in it that goes on without it.
+    std::optional<std::int64_t> overlapped_from = {};
     /// Calls, states and regions in the order in which the walk was told that they began, from 0; of a region
     /// whose beginning it was not told, that of the end. -1: a moment.
     std::int64_t number = -1;

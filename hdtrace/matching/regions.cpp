@@ -70,10 +70,13 @@ OpenRegions::Region OpenRegions::end(const TraceFile& trace, const State& event)
     if (found == regions.rend()) {
         const std::int32_t around = path(trace);
         const std::int32_t own = m_paths.inside(around, name);
-        return {std::move(name), event.time, event.line, around, own};
+        return {std::move(name), event.time, event.line, around, own, -1, depth(trace)};
     }
     const auto open = std::next(found).base();
     Region ended = std::move(*open);
+    ended.depth = static_cast<std::int32_t>(open - regions.begin());
+    if (std::next(open) != regions.end())
+        ended.overlapped_from = std::next(open)->time;
     std::int32_t around = ended.around;
     // Those that overlap with it go on without it.
     for (auto inner = regions.erase(open); inner != regions.end(); ++inner) {

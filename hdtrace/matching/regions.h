@@ -64,6 +64,9 @@ class OpenRegions {
         std::int32_t around = 0;  ///< the path of those that it began in
         std::int32_t path = 0;    ///< with itself
         std::int64_t number = -1; ///< that begin() was given
+        std::int32_t depth = 0;   ///< of one that ends: how many are around it
+        /// Of one that ends: when the first one began in it that goes on without it.
+        std::optional<std::int64_t> overlapped_from = {};
     };
 
     /// The thread enters the region that the event names.

@@ -259,9 +259,10 @@ void EventWalk::end_region(const TraceFile& trace, const State& event)
     tell_of_region({.trace = trace,
                     .state = region,
                     .facts = no_facts,
-                    .depth = m_regions.depth(trace),
+                    .depth = ended.depth,
                     .region = ended.around,
                     .own_region = ended.path,
+                    .overlapped_from = ended.overlapped_from,
                     .number = ended.number >= 0 ? ended.number : m_numbers++},
                    &EventVisitor::leave);
 }

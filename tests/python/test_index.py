@@ -10,7 +10,7 @@ import pytest
 from projects_of_lines import HEAD, write_project
 from test_accesses import LINES as ACCESSES
 from test_command import run, run_well
-from test_statistics import RECEIVES, call, came, completion, receive
+from test_statistics import OVERLAPPING, RECEIVES, call, came, completion, receive
 
 TABLES = [["call"], ["class"], ["call", "rank", "size"], ["peer"], ["communicator"], ["site"], ["thread", "region"], ["region", "call"]]
 
@@ -54,6 +54,11 @@ def check_same(path, calls, selections=({},), intervals=25):
     for selection, as_read in zip(asked, expected):
         wanted = set(selection.get("rank", ranks)) & ranks
         assert sums(path, len(wanted), **selection) == as_read, (selection, calls)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 7])
+def test_regions_that_overlap(tmp_path, calls):
+    check_same(write_project(tmp_path, OVERLAPPING, OVERLAPPING), calls, ({}, {"rank": [0]}))
 
 
 @pytest.mark.parametrize("calls", [1, 2, 5])

@@ -20,6 +20,15 @@ def region(name, begin):
     return "".join(f"<Event kind='{kind}' name='{name}' time='{begin}.{digit}00000000' />\n" for kind, digit in (("begin", 1), ("end", 2)))
 
 
+def marks(*events):
+    return "".join(f"<Event kind='{kind}' name='{name}' time='{second}' />\n" for kind, name, second in events)
+
+
+#: a from 1 to 5, b from 3 to 8, with calls of one second in a, in both and in b, around them c until 7.
+OVERLAPPING = (marks(("begin", "c", 0), ("begin", "a", 1)) + call("Barrier", 2) + marks(("begin", "b", 3)) + call("Barrier", 4)
+               + marks(("end", "a", 5)) + call("Barrier", 6) + marks(("end", "c", 7), ("end", "b", 8)))
+
+
 def statistics_of(path):
     with hdtrace.open(path) as project:
         statistics = project.calls().statistics([["call"], ["region"], ["call", "rank"]])
@@ -74,6 +83,13 @@ def received(project, **selection):
     assert frame.groupby("name", observed=True).recv_bytes.sum().to_dict() == {name: of[0] for name, of in by_call.items()}
     assert (frame.bytes == frame.sent_bytes + frame.recv_bytes).all()
     return {name: of for name, of in by_call.items() if of != (0, 0)}, sizes
+
+
+def test_no_time_is_the_own_time_of_two_regions_that_overlap(tmp_path):
+    statistics = statistics_of(write_project(tmp_path, OVERLAPPING))
+    own = {labels[0]: totals.exclusive for labels, totals in statistics.groups(["call"])}
+    # In c alone from 0 to 1, in a alone from 1 to 3 and in b from 3 to 8, but for the calls.
+    assert own == {"Barrier": 3 * 10**9, "a": 10**9, "b": 3 * 10**9, "c": 10**9}
 
 
 def test_a_receive_counts_what_came_and_not_what_there_was_room_for(tmp_path):

@@ -220,6 +220,17 @@ int64_t Sums::time_inside(int depth, int64_t time)
     return below < time ? below : time;
 }
 
+int64_t Sums::overlapped_time_inside(int place, int64_t begin, int64_t end, bool is_in_call)
+{
+    const int64_t next = m_open[place].begin;
+    const int64_t inside = time_inside(place, next - begin);
+    const int around_call = m_regions_around_call > m_open_count ? m_regions_around_call : m_open_count;
+    const int deepest = is_in_call ? around_call + TraceWriter::max_depth : m_open_count + 1;
+    for (int depth = place + 1; depth <= deepest; ++depth)
+        m_inside[depth] = m_inside[depth + 1];
+    return inside + (end - next);
+}
+
 Sum& Sums::find(const SumKey& key, const char* name, int rc)
 {
     if (static_cast<int>(key.where >> 33) != rest_path)
@@ -305,7 +316,8 @@ void Sums::end_region(const Definition& region, int64_t time, bool is_in_call)
     m_path = around;
     if (!is_in_call)
         m_regions_around_call = m_open_count;
-    const int64_t inside = time_inside(m_open_count, time - ended.begin);
+    const int64_t inside = place < m_open_count ? overlapped_time_inside(place, ended.begin, time, is_in_call)
+                                                : time_inside(place, time - ended.begin);
     find({Special::region, 0, where(no_peer, false, ended.path)}, region.xml, MPI_SUCCESS)
         .add(ended.begin, time, inside, {});
 }

@@ -187,6 +187,9 @@ class Sums {
     // As the readers of traces compute it: what ended one level below since the last one on this one. Where
     // there is nothing below, and nothing around that wants to know, nothing is to be done.
     int64_t time_inside(int depth, int64_t time);
+    // Of a region that ended while another one goes on that began in it and stands in its place now: the time
+    // from then on is that of the other one.
+    int64_t overlapped_time_inside(int place, int64_t begin, int64_t end, bool is_in_call);
     int path_inside(int around, const Definition& region);
     int find_path(int around, const Definition& region);
 
