@@ -12,7 +12,7 @@ void EndColumns::push(const std::optional<MessageEnd>& end_of_message)
     thread.push(value_of(&MessageEnd::thread));
     start.push(value_of(&MessageEnd::time));
     const bool is_complete = end_of_message && end_of_message->is_complete;
-    end.push(is_complete ? value_of(&MessageEnd::end) : std::nullopt);
+    end.push(is_complete && end_of_message->end_is_known ? value_of(&MessageEnd::end) : std::nullopt);
     bytes.push(is_complete ? value_of(&MessageEnd::size) : std::nullopt);
     const bool is_blocking = end_of_message && end_of_message->rid < 0;
     request.push(is_blocking ? std::nullopt : value_of(&MessageEnd::rid));

@@ -18,7 +18,7 @@ ReversedMessages::ReversedMessages(Findings& findings) : m_findings(findings)
 void ReversedMessages::add(const Message& message)
 {
     const std::int64_t sent = message.send->time, received = message.receive->end;
-    if (m_hosts.empty() || received >= sent)
+    if (m_hosts.empty() || !message.receive->end_is_known || received >= sent)
         return;
     const MessageEnd& receive = *message.receive;
     Between& between =

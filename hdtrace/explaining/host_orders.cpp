@@ -127,7 +127,8 @@ void HostShare::add_message(const Message& message)
 {
     if (!message.send || !message.receive)
         return;
-    add(message.source, message.send->time, message.destination, message.receive->end);
+    if (message.receive->end_is_known)
+        add(message.source, message.send->time, message.destination, message.receive->end);
     if (message.send->waits_for_receive)
         add(message.destination, message.receive->time, message.source, message.send->end);
 }

@@ -433,6 +433,8 @@ void MessageMatcher::Matching::complete(const Completion& completion)
         taken->end.size = 0;
         taken->end.size_is_known = true;
     }
+    if (completion.outcome == Outcome::freed)
+        taken->end.size_is_known = false;
     if (completion.outcome == Outcome::completed) {
         taken->source = completion.what->integer("fromRank").value_or(taken->source);
         taken->tag = completion.what->integer("fromTag").value_or(taken->tag);
@@ -441,6 +443,7 @@ void MessageMatcher::Matching::complete(const Completion& completion)
         taken->end.size_is_known = size.has_value(); // the call tells how much there is room for
     }
     taken->end.end = completion.end;
+    taken->end.end_is_known = completion.outcome != Outcome::freed;
     taken->is_over = true;
     taken->is_cancelled = completion.outcome == Outcome::cancelled || is_doubtful;
     taken->is_freed = completion.outcome == Outcome::freed;
@@ -765,7 +768,7 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailb
     };
     const auto report_receive = [&](const Receive& receive) {
         MessageEnd end = receive.end;
-        end.is_complete = receive.is_over;
+        end.is_complete = receive.is_over && !receive.is_freed;
         report_end({receive.source, receive.tag}, {}, std::move(end));
     };
     for (auto& of_channel : mailbox.channels) {
@@ -779,6 +782,12 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, Mailbox& mailb
     }
     for (const ReceivePointer& receive : mailbox.open)
         report_receive(*receive);
+}
+
+std::int64_t arrival_of(const Message& message)
+{
+    const MessageEnd& receive = *message.receive;
+    return receive.end_is_known ? receive.end : std::max(message.send->time, receive.time);
 }
 
 MessageMatcher::MessageMatcher(const ObjectTable& objects, OnMessage on_message)

@@ -34,6 +34,9 @@ struct MessageEnd {
     bool size_is_known = true;      ///< whether the call or its completion tells it
     bool is_complete =
         true; ///< false of a receive that got nothing as far as is known: it only asks for `size`
+    /// False of a receive whose request the program gave up (`Request_free`): `end` is when it did that, and
+    /// the data came before or after it.
+    bool end_is_known = true;
     bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
     bool is_ready = false;          ///< of a send: the receive must have begun before (Rsend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
@@ -60,6 +63,10 @@ struct Message {
     std::optional<MessageEnd> send;
     std::optional<MessageEnd> receive;
 };
+
+/// When the data of a message that has both ends had been received; if that is not known, when it can have
+/// been there first.
+std::int64_t arrival_of(const Message& message);
 
 /// What a process did to what another one can receive.
 struct SendingStep {

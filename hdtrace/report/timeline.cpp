@@ -172,7 +172,7 @@ void TimelineReader::add_message(const Message& message)
         return;
     const auto& all = m_project->project.communicators;
     m_threads[*lane].messages.push_back(
-        {since_begin(message.send->time), since_begin(message.receive->end),
+        {since_begin(message.send->time), since_begin(arrival_of(message)),
          std::max<std::int64_t>(message.receive->size, 0), message.tag, *source,
          message.communicator ? static_cast<std::uint32_t>(position_in(all, *message.communicator)) + 1 : 0});
 }

@@ -103,7 +103,7 @@ def _received_by(project: Project) -> dict[str, numpy.ndarray]:
     if project.statistics_only:
         return _sent_to(project)
     messages = project.messages().to_columns()
-    was_received = ~numpy.ma.getmaskarray(messages["receive_end"])
+    was_received = ~numpy.ma.getmaskarray(messages["receive_bytes"])
     to, size = messages["destination"][was_received], messages["receive_bytes"].filled(0)[was_received]
     return {"to": to, "messages": numpy.ones_like(to), "bytes": size}
 

@@ -79,7 +79,10 @@ void bind_messages(py::module_& module)
     py::class_<Owned<MessageEnd>>(module, "MessageEnd")
         .def_readonly("thread", &MessageEnd::thread)
         .def_readonly("start", &MessageEnd::time)
-        .def_readonly("end", &MessageEnd::end)
+        .def_property_readonly("end",
+                               [](const Owned<MessageEnd>& end) {
+                                   return end.end_is_known ? std::optional(end.end) : std::nullopt;
+                               })
         .def_readonly("line", &MessageEnd::line)
         .def_readonly("bytes", &MessageEnd::size)
         .def_property_readonly(

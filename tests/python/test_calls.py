@@ -142,6 +142,15 @@ def test_messages(project):
         "receive_request": 3, "receive_line": 3}
 
 
+def test_when_a_message_came_whose_request_was_freed_is_not_known(tmp_path):
+    receive = "<Irecv fromRank='0' fromTag='7' cid='0' rid='3' size='80' tid='0' time='0.5' end='0.7' />\n<Request_free rid='3' time='0.8' end='0.9' />\n"
+    with hdtrace.open(write_project(tmp_path, SENDER, receive)) as project:
+        (message,) = project.messages()
+        assert (message.send.start, message.receive.end, message.receive.bytes) == (101 * SECOND, None, 8)
+        columns = project.messages().to_columns()
+        assert (columns["receive_end"].tolist(), columns["receive_bytes"].tolist()) == ([None], [8])
+
+
 def test_what_came_to_a_receive_that_tells_only_its_room_is_what_was_sent(tmp_path):
     receive = "<Irecv fromRank='0' fromTag='7' cid='0' rid='3' size='80' tid='0' time='0.5' end='0.7' />\n<Wait time='1.1' end='2.0' ><For rid='3' /></Wait>\n"
     (message,) = hdtrace.open(write_project(tmp_path, SENDER, receive)).messages()

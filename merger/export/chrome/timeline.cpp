@@ -315,7 +315,7 @@ void Timeline::draw(const Message& message)
     }
     const MessageEnd& receive = *message.receive;
     const auto moved = m_receivers.extract({message.destination, receive.thread, receive.line, receive.rid});
-    const std::int64_t receiver = moved ? moved.mapped() : receive.thread;
+    const std::int64_t receiver = moved && receive.end_is_known ? moved.mapped() : receive.thread;
     const std::string id = std::to_string(++m_messages);
     m_events.begin("s", "message", track_of_rank(message.source, message.send->thread), message.send->time)
         .text<"cat">("message")
@@ -328,7 +328,8 @@ void Timeline::draw(const Message& message)
         .close_object()
         .end();
     // Just before the end, which belongs to what follows the call.
-    m_events.begin("f", "message", track_of_rank(message.destination, receiver), receive.end - 1)
+    const std::int64_t arrival = arrival_of(message) - (receive.end_is_known ? 1 : 0);
+    m_events.begin("f", "message", track_of_rank(message.destination, receiver), arrival)
         .text<"cat">("message")
         .text<"id">(id)
         .text<"bp">("e")

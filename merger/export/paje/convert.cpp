@@ -25,9 +25,10 @@ void collect(const std::vector<TraceFile>& traces, const ObjectTable& objects, S
             ++without_arrow;
             return;
         }
-        back_in_time += receive->end < send->time;
+        const std::int64_t arrival = arrival_of(message);
+        back_in_time += arrival < send->time;
         links.add({send->time, 0, number, source, send->thread, send->size});
-        links.add({std::max(send->time, receive->end), 1, number, destination, receive->thread, send->size});
+        links.add({std::max(send->time, arrival), 1, number, destination, receive->thread, send->size});
         ++number;
     });
     ReadAhead calls(traces, all_calls());

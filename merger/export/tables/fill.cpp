@@ -376,11 +376,12 @@ void Rows::add_message(const Message& message)
     };
     const auto& [communicator, source, destination, tag, send, receive] = message;
     const std::optional<MessageEnd> got = receive && receive->is_complete ? receive : std::nullopt;
+    const std::optional<MessageEnd> told = got && got->end_is_known ? got : std::nullopt;
     add(m_sink, Which::messages,
         {m_messages++, communicator_number(communicator), source, destination, tag,
          send ? number_if_known(send->number) : Value(), receive ? number_if_known(receive->number) : Value(),
          value(send, &MessageEnd::size), value(got, &MessageEnd::size), value(send, &MessageEnd::time),
-         value(send, &MessageEnd::end), value(receive, &MessageEnd::time), value(got, &MessageEnd::end)});
+         value(send, &MessageEnd::end), value(receive, &MessageEnd::time), value(told, &MessageEnd::end)});
 }
 
 void Rows::add_collective(const Collective& collective)
