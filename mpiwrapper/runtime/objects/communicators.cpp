@@ -161,10 +161,12 @@ void revive(MPI_Comm handle, Comm& comm)
         freed = MPI_COMM_NULL;
     if (lookup(handle) != nullptr)
         return;
-    add_reference(comm);
     comm.is_attached = false;
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
+        if (!lock.held())
+            return;
+        add_reference(comm);
         comms.add(handle_bits(handle), &comm);
     }
     attach(handle, comm);
