@@ -17,6 +17,22 @@ struct KnownMessage : TableEntry<KnownMessage> {
 pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the table
 constinit ObjectTable<KnownMessage> messages;      // by handle
 int64_t message_count = 0;                         // that were ever added
+KnownMessage* spare = nullptr; // whose memory is used again: taking some costs system calls
+
+KnownMessage* take_memory()
+{
+    KnownMessage* const taken = spare;
+    if (taken == nullptr)
+        return static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage)));
+    spare = taken->next;
+    return taken;
+}
+
+void give_back(KnownMessage* message)
+{
+    message->next = spare;
+    spare = message;
+}
 
 } // namespace
 
@@ -24,14 +40,10 @@ int64_t add_message(MPI_Message handle, Message message)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return -1;
-    KnownMessage* const found = static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage)));
+    const MutexLock lock(mutex);
+    KnownMessage* const found = lock.held() ? take_memory() : nullptr;
     if (found == nullptr)
         return -1;
-    const MutexLock lock(mutex);
-    if (!lock.held()) {
-        own_free(found);
-        return -1;
-    }
     add_reference(*message.comm);
     message.id = message_count++;
     found->message = message;
@@ -48,7 +60,7 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
         return;
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator
     messages.remove(known);
-    own_free(known);
+    give_back(known);
 }
 
 } // namespace hdtrace::mpi
