@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from argparse import Namespace
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +20,7 @@ def run(arguments: Namespace) -> int:
     if arguments.row and arguments.kind != "io-map":
         raise UsageError("--row is for --kind io-map")
     options = {"row": arguments.row} if arguments.row else {}
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # where it is slow, its first use says that it takes a moment
     try:
         import matplotlib
 
