@@ -160,6 +160,10 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
 
 std::string repair_trace(const std::string& path)
 {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+        throw std::runtime_error("this is not a regular file"); // a pipe may never end
+
     const bool is_running = is_being_traced(path); // asked before: it may end while it is read
     TrcReader reader(path);
     State state;

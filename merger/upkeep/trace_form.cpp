@@ -172,6 +172,13 @@ class AtWork {
     FileDescriptor m_file;
 };
 
+/// Readers wait for what is written into a pipe. It has no other form, and its end may never come.
+void check_is_regular(const std::string& path)
+{
+    if (!S_ISREG(status_of(path).st_mode))
+        throw UpkeepError(path + ": this is not a regular file");
+}
+
 bool has_file(const std::string& path)
 {
     struct stat status;
@@ -203,6 +210,7 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
     if (detail::is_in_node_file(now))
         throw UpkeepError(
             now + ": this is in a node file: 'hdtrace split' makes files of their own of those in it");
+    check_is_regular(now);
     check_run_has_ended(now);
     const AtWork at_work(now);
     const auto at_work_there = has_file(wanted) ? std::make_unique<AtWork>(wanted) : nullptr;

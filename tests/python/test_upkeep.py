@@ -335,6 +335,15 @@ def test_a_damaged_trace_stays(tmp_path):
     assert names(tmp_path) == {"app.proj", trace.name} and trace.read_bytes() == data
 
 
+@pytest.mark.parametrize("command", ["compress", "repair"])
+def test_a_pipe_is_not_waited_for(tmp_path, command):
+    path = write_project(tmp_path, SENDER, "")
+    (tmp_path / "app_node01_0_0.trc").unlink()
+    os.mkfifo(tmp_path / "app_node01_0_0.trc")
+    refused = run(command, path)
+    assert refused.returncode == ERROR and "app_node01_0_0.trc: this is not a regular file" in refused.stderr
+
+
 @pytest.mark.parametrize("locked", ["", ".zst"], ids=["its file", "what it becomes"])
 def test_two_commands_do_not_remove_each_others_files(tmp_path, locked):
     path = write_project(tmp_path, SENDER)
