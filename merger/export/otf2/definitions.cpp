@@ -11,6 +11,8 @@ namespace hdtrace::exporter::otf2 {
 
 namespace {
 
+constexpr OTF2_IoParadigmRef mpi_io = 0;
+
 struct Role {
     CallClass of_class;
     OTF2_RegionRole role;
@@ -389,24 +391,37 @@ void Definitions::write_windows()
     }
 }
 
-void Definitions::opened(const ProjectFile* file, const Communicator* communicator)
+std::optional<OTF2_IoHandleRef> Definitions::find_handle(const FileHandle& handle) const
+{
+    if (handle.others == 0)
+        return m_files.at(handle.file);
+    const auto found = m_more_handles.find(handle);
+    return found == m_more_handles.end() ? std::nullopt : std::optional(found->second);
+}
+
+OTF2_IoHandleRef Definitions::add_handle(const FileHandle& handle)
+{
+    const auto next = static_cast<OTF2_IoHandleRef>(m_files.size() + m_more_handles.size());
+    return m_more_handles.try_emplace(handle, next).first->second;
+}
+
+void Definitions::opened(const FileHandle& handle, const Communicator* communicator)
 {
     const std::lock_guard lock(m_opened_with_mutex);
-    const auto [place, is_new] = m_opened_with.try_emplace(file, communicator);
+    const auto [place, is_new] = m_opened_with.try_emplace(handle, communicator);
     if (!is_new && place->second != communicator)
         place->second = nullptr;
 }
 
-OTF2_CommRef Definitions::communicator_of_file(const ProjectFile& file) const
+OTF2_CommRef Definitions::communicator_of_handle(const FileHandle& handle) const
 {
-    const auto opened = m_opened_with.find(&file);
+    const auto opened = m_opened_with.find(handle);
     const bool is_known = opened != m_opened_with.end() && opened->second != nullptr;
     return is_known ? communicator(opened->second) : OTF2_UNDEFINED_COMM;
 }
 
 void Definitions::write_files()
 {
-    constexpr OTF2_IoParadigmRef mpi_io = 0;
     const OTF2_StringRef identification = text("MPI-IO"), name = text("MPI-IO");
     check(OTF2_GlobalDefWriter_WriteIoParadigm(m_writer, mpi_io, identification, name,
                                                OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0,
@@ -416,10 +431,17 @@ void Definitions::write_files()
         const OTF2_StringRef file_name = text(file.name);
         check(OTF2_GlobalDefWriter_WriteIoRegularFile(m_writer, ref, file_name,
                                                       OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-        check(OTF2_GlobalDefWriter_WriteIoHandle(m_writer, ref, file_name, ref, mpi_io,
-                                                 OTF2_IO_HANDLE_FLAG_NONE, communicator_of_file(file),
-                                                 OTF2_UNDEFINED_IO_HANDLE));
+        write_handle({&file, 0}, ref);
     }
+    for (const auto& [handle, ref] : m_more_handles)
+        write_handle(handle, ref);
+}
+
+void Definitions::write_handle(const FileHandle& handle, OTF2_IoHandleRef ref)
+{
+    check(OTF2_GlobalDefWriter_WriteIoHandle(m_writer, ref, text(handle.file->name), m_files.at(handle.file),
+                                             mpi_io, OTF2_IO_HANDLE_FLAG_NONE, communicator_of_handle(handle),
+                                             OTF2_UNDEFINED_IO_HANDLE));
 }
 
 } // namespace hdtrace::exporter::otf2

@@ -51,10 +51,18 @@ class Definitions {
     {
         return m_communicators.at(communicator);
     }
-    OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
+    /// A handle of a file, and how many others of it the process had when it opened it.
+    struct FileHandle {
+        const ProjectFile* file;
+        std::size_t others;
+        auto operator<=>(const FileHandle&) const = default;
+    };
+    /// Nothing if it has not been added; the first one of a file is always there.
+    std::optional<OTF2_IoHandleRef> find_handle(const FileHandle& handle) const;
+    OTF2_IoHandleRef add_handle(const FileHandle& handle);
     /// Members of the communicator open the file; null if it is not described. Any number of threads may tell
     /// it at the same time.
-    void opened(const ProjectFile* file, const Communicator* communicator);
+    void opened(const FileHandle& handle, const Communicator* communicator);
     using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
     /// Empty if it is not known.
     static std::optional<SourceLine> source_line(const CallSite* site);
@@ -112,7 +120,8 @@ class Definitions {
     void write_communicators();
     void write_windows();
     void write_files();
-    OTF2_CommRef communicator_of_file(const ProjectFile& file) const;
+    void write_handle(const FileHandle& handle, OTF2_IoHandleRef ref);
+    OTF2_CommRef communicator_of_handle(const FileHandle& handle) const;
     void write_group(OTF2_GroupRef ref, OTF2_GroupType type, const std::vector<std::uint64_t>& members);
     /// One, or two of an inter-communicator.
     std::vector<OTF2_GroupRef> groups_of(const Communicator& communicator);
@@ -143,10 +152,11 @@ class Definitions {
     std::map<SourceLine, OTF2_SourceCodeLocationRef> m_sources;
     std::vector<const SourceLine*> m_source_lines; ///< of each of them
     std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
-    std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
+    std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files; ///< and their first handles
+    std::map<FileHandle, OTF2_IoHandleRef> m_more_handles;
     std::mutex m_opened_with_mutex;
     /// Null if it is not always the same one.
-    std::unordered_map<const ProjectFile*, const Communicator*> m_opened_with;
+    std::map<FileHandle, const Communicator*> m_opened_with;
     std::unordered_map<const Window*, WindowDefinition> m_windows;
     std::map<std::vector<std::uint64_t>, OTF2_GroupRef> m_groups;
     std::vector<const std::vector<std::uint64_t>*> m_members; ///< of each of them, from number 1 on

@@ -2,6 +2,17 @@
 
 namespace hdtrace::exporter::otf2 {
 
+OTF2_IoHandleRef ProcessDefinitions::handle(const Definitions::FileHandle& handle)
+{
+    const auto [place, is_new] = m_handles.try_emplace(handle);
+    if (is_new && handle.others == 0)
+        place->second = *m_all.find_handle(handle);
+    else if (is_new)
+        place->second = m_turns.get(
+            m_process, [&] { return m_all.find_handle(handle); }, [&] { return m_all.add_handle(handle); });
+    return place->second;
+}
+
 OTF2_RegionRef ProcessDefinitions::region(Regions& known, bool is_own, std::string_view name)
 {
     if (const auto found = known.find(name); found != known.end())

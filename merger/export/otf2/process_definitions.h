@@ -34,11 +34,11 @@ class ProcessDefinitions {
     {
         return m_all.communicator(communicator);
     }
-    OTF2_IoHandleRef file(const ProjectFile* file) const { return m_all.file(file); }
+    OTF2_IoHandleRef handle(const Definitions::FileHandle& handle);
     /// As Definitions has it.
-    void opened(const ProjectFile* file, const Communicator* communicator)
+    void opened(const Definitions::FileHandle& handle, const Communicator* communicator)
     {
-        m_all.opened(file, communicator);
+        m_all.opened(handle, communicator);
     }
     /// Null if its communicator is not described.
     const Definitions::WindowDefinition* window(const Window* window) const { return m_all.window(window); }
@@ -79,6 +79,7 @@ class ProcessDefinitions {
     Regions m_functions, m_own_regions;
     std::unordered_map<const CallSite*, std::optional<OTF2_SourceCodeLocationRef>> m_sources;
     std::map<std::pair<std::string, OTF2_LocationRef>, Definitions::Metric> m_metrics;
+    std::map<Definitions::FileHandle, OTF2_IoHandleRef> m_handles;
     std::unordered_map<const Communicator*, const Definitions::LocalRanks*> m_local_ranks;
 };
 

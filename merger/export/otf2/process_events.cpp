@@ -356,7 +356,8 @@ void ProcessEvents::accessed(const Call& call, const Operation& operation)
     const ProjectFile* file = m_objects.file(m_rank, what);
     if (file == nullptr || call.has_failed())
         return;
-    const Access access = {m_definitions.file(file), unsigned_value(what, "size"), m_next_access++};
+    const Access access = {m_definitions.handle(last_handle(file)), unsigned_value(what, "size"),
+                           m_next_access++};
     const AttributeList attributes(OTF2_AttributeList_New(), OTF2_AttributeList_Delete);
     if (what.integer("offset"))
         check(
@@ -387,13 +388,22 @@ void ProcessEvents::complete_access(const Access& access, const Element& what, O
     check(OTF2_EvtWriter_IoOperationComplete(m_writer, nullptr, when, access.file, size, access.id));
 }
 
+// Calls name the file: of several handles it is taken for the one that was opened last.
+Definitions::FileHandle ProcessEvents::last_handle(const ProjectFile* file) const
+{
+    const auto open = m_handles.find(file);
+    return {file, open == m_handles.end() || open->second == 0 ? 0 : open->second - 1};
+}
+
 void ProcessEvents::made(const Call& call, ObjectKind kind, std::int64_t)
 {
     const ProjectFile* file = kind == ObjectKind::file ? m_objects.file(m_rank, call.state) : nullptr;
     if (file == nullptr)
         return;
-    m_definitions.opened(file, m_objects.communicator(m_rank, call.state));
-    check(OTF2_EvtWriter_IoCreateHandle(m_writer, nullptr, end_of(call), m_definitions.file(file),
+    ++m_handles[file];
+    const Definitions::FileHandle handle = last_handle(file);
+    m_definitions.opened(handle, m_objects.communicator(m_rank, call.state));
+    check(OTF2_EvtWriter_IoCreateHandle(m_writer, nullptr, end_of(call), m_definitions.handle(handle),
                                         access_mode(call.state), OTF2_IO_CREATION_FLAG_NONE,
                                         OTF2_IO_STATUS_FLAG_NONE));
 }
@@ -401,8 +411,12 @@ void ProcessEvents::made(const Call& call, ObjectKind kind, std::int64_t)
 void ProcessEvents::freed(const Call& call, ObjectKind kind, std::int64_t)
 {
     const ProjectFile* file = kind == ObjectKind::file ? m_objects.file(m_rank, call.state) : nullptr;
-    if (file != nullptr)
-        check(OTF2_EvtWriter_IoDestroyHandle(m_writer, nullptr, end_of(call), m_definitions.file(file)));
+    if (file == nullptr)
+        return;
+    const OTF2_IoHandleRef handle = m_definitions.handle(last_handle(file));
+    check(OTF2_EvtWriter_IoDestroyHandle(m_writer, nullptr, end_of(call), handle));
+    if (std::size_t& open = m_handles[file]; open > 0)
+        --open;
 }
 
 // --- what is complete ---

@@ -87,6 +87,7 @@ class ProcessEvents : public EventVisitor {
     void count(const State& event);
     std::optional<Collective> describe(const Operation& operation);
     void complete_message(const Completion& completion, OTF2_TimeStamp when);
+    Definitions::FileHandle last_handle(const ProjectFile* file) const;
     void end_access(const Access& access, const Completion& completion);
     void complete_access(const Access& access, const Element& what, OTF2_TimeStamp when);
 
@@ -105,6 +106,7 @@ class ProcessEvents : public EventVisitor {
     std::unordered_map<std::int64_t, Access> m_accesses; ///< by rid, as the others
     std::unordered_map<std::int64_t, Collective> m_collectives;
     uint64_t m_next_access = 0;
+    std::unordered_map<const ProjectFile*, std::size_t> m_handles; ///< how many are open
     WindowEvents m_windows;
 };
 

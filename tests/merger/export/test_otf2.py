@@ -132,6 +132,23 @@ def test_files_have_the_communicator_that_always_opens_them(run, tmp_path, secon
         assert (handle.comm.name if handle.comm else None) == communicator
 
 
+def test_handles_of_a_file_that_are_open_at_the_same_time_are_several(run, tmp_path):
+    """Each is destroyed before it is created again."""
+    info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nComm map='0->0;' id=1 name='SELF' uid='S'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
+    opening = "<File_open cid='{}' fid='0' name='a' flags='2' amode='RDWR' time='{}' end='{}.5' />\n"
+    write, close = (f"<{name} fid='0' time='{{}}' end='{{}}.5' />\n" for name in ("File_write_at offset='7' size='4' count='1' tid='0'", "File_close"))
+    lines = opening.format(0, 1, 1) + opening.format(1, 2, 2) + write.format(3, 3) + close.format(4, 4) + write.format(5, 5) + close.format(6, 6)
+    run.process(0, info, lines + opening.format(0, 7, 7) + close.format(8, 8), size=1)
+    run.merge_cleanly("--no-audit", "app")
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    first, second = "WORLD", "SELF"
+    found = events(tmp_path / "otf2/traces.otf2", "IoCreateHandle", "IoOperationBegin", "IoDestroyHandle")
+    assert [(type(event).__name__, event.handle.comm.name, event.handle.file.name) for _, event in found] == [
+        (name, handle, "/data/a") for name, handle in (
+            ("IoCreateHandle", first), ("IoCreateHandle", second), ("IoOperationBegin", second), ("IoDestroyHandle", second),
+            ("IoOperationBegin", first), ("IoDestroyHandle", first), ("IoCreateHandle", first), ("IoDestroyHandle", first))]
+
+
 def test_a_process_without_a_trace_is_there_without_events(run, tmp_path):
     info = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\nComm map='0..2->0..2;' id=0 name='WORLD' uid='W'\n"
     message = "size='4' count='1' tid='0' cid='0' time='1.000000000' end='2.000000000'"
