@@ -63,10 +63,7 @@ bool is_special_file(const std::string& path)
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
   public:
-    TraceAudit(const TraceJob& job, Report& report)
-        : m_job(job), m_report(report), m_is_running(job.may_close && is_being_traced(job.path))
-    {
-    }
+    TraceAudit(const TraceJob& job, Report& report) : m_job(job), m_report(report) {}
 
     void run()
     {
@@ -75,6 +72,7 @@ class TraceAudit {
             return;
         }
         try {
+            m_is_running = m_job.may_close && is_being_traced(m_job.path);
             if (has_only_sums(m_job.path))
                 return check_sums();
             if (m_job.only_end && is_whole())
@@ -99,7 +97,7 @@ class TraceAudit {
             if (error.code() == std::errc::no_such_file_or_directory)
                 warn_of_missing_trace(m_job.path, m_report);
             else
-                m_report.warn(Topic::unreadable_traces, {m_job.path}, error.code().message());
+                m_report.warn(Topic::unreadable_traces, {error.file()}, error.code().message());
         }
         for (int object = 0; object < object_kinds; ++object)
             warn_of_unknown(static_cast<Object>(object));
@@ -205,7 +203,7 @@ class TraceAudit {
     const std::vector<Referring>& m_referring = all_referring();
     const TraceJob& m_job;
     Report& m_report;
-    const bool m_is_running; ///< it was when it began to be read
+    bool m_is_running = false; ///< it was when it began to be read
     Unknown m_unknown[object_kinds];
     std::int64_t m_states = 0;
     std::uint64_t m_top_level = 0; ///< states and events

@@ -1,12 +1,14 @@
 #include "hdtrace/format/writing_process.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/errors.h"
 #include "hdtrace/format/packed_file.h"
 
 namespace hdtrace::detail {
@@ -38,8 +40,11 @@ std::string info_of_trace(const std::string& trace)
 bool is_being_written(const std::string& info)
 {
     const int descriptor = open(info.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
+    const int error = descriptor < 0 ? errno : 0;
+    if (error == ENOENT || error == ENOTDIR)
         return lives_in_node_file(info);
+    if (error != 0) // it may be there, and its process may live
+        throw OpenError(info, error);
     struct flock lock = {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;

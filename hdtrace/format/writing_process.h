@@ -10,7 +10,7 @@ namespace hdtrace::detail {
 std::string info_of_trace(const std::string& trace);
 
 /// Whether the process of a .info lives and writes to it, as its locks tell, which end with it. False of no
-/// file, and where a file system has no locks. Throws as place_in_node_file().
+/// file, and where a file system has no locks. Throws OpenError if it cannot be asked for.
 bool is_being_written(const std::string& info);
 
 } // namespace hdtrace::detail

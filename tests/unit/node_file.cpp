@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>
@@ -225,6 +226,19 @@ TEST_F(InNodeFile, WhatCouldNotBeReadIsReadTheNextTime)
     EXPECT_FALSE(detail::is_there(file("0_0.info")));
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_TRUE(detail::is_there(file("0_0.info")));
+}
+
+TEST_F(InNodeFile, WhatCannotBeOpenedIsNotSaidToHaveNoWriter)
+{
+    const std::string info = file("0_0.info");
+    std::ofstream(info) << "theirs\n";
+    EXPECT_FALSE(detail::is_being_written(info));
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_THROW(detail::is_being_written(info), OpenError);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(InNodeFile, ProcessesOfARunJoin)
