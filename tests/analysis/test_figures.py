@@ -6,7 +6,7 @@ import hdtrace
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
-from projects_of_lines import write_project  # noqa: E402
+from projects_of_lines import add_thread, write_project  # noqa: E402
 
 NAMES = ("parallel", "load_balance", "io", "communication", "serialisation", "transfer")
 
@@ -85,6 +85,21 @@ def test_critical_path(analyze):
         ("call", "Init"): (1, 1), ("computation", "Send"): (4, pytest.approx(4 / 3)), ("call", "Recv"): (2, pytest.approx(2 / 3)),
         ("computation", "Finalize"): (1, pytest.approx(1 / 3)), ("call", "Finalize"): (1, 1),
     }
+
+
+def test_critical_path_of_threads(tmp_path):
+    """It comes from a thread that sends, and before that begins to call from the thread of its process that called first."""
+    def text(*calls):
+        return "".join(line(one, 1) for one in calls)
+
+    path = write_project(tmp_path, text(call("Init_thread", 0, 1), receive(2, 6, 1), finalize(8, 9)), text(call("Init_thread", 0, 1), barrier(6, 8), finalize(8, 9)))
+    add_thread(path, 1, text(call("Comm_rank", 2, 2.5, "cid='0'"), send(5, 5.5, 0)))
+    with hdtrace.open(path) as project:
+        analysis = project.analyze()
+    assert {row["rank"]: row["seconds"] for row in analysis.critical_path["ranks"]} == {0: 4, 1: 5}
+    parts = {(row["rank"], row["activity"], row["call"]): row["seconds"] for row in analysis.critical_path["profile"]}
+    assert parts == {(1, "call", "Init_thread"): 1, (1, "computation", "Init_thread"): 1, (1, "call", "Comm_rank"): 0.5, (1, "computation", "Comm_rank"): 2.5,
+                     (0, "call", "Recv"): 1, (0, "computation", "Recv"): 2, (0, "call", "Finalize"): 1}
 
 
 def test_efficiencies(analyze):
