@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.foreign import prepare
-from support.runs import SETTINGS, only_with, run_with_tracer
+from support.runs import LAUNCHER, SETTINGS, only_with, program, run_untraced, run_with_tracer
 
 TESTS = Path(__file__).parents[1]
 SITES = TESTS / "mpi/programs/call_sites.c"
@@ -215,6 +215,17 @@ def test_lines_of_python(tmp_path, depth, frames):
                  for line in info_lines(run, rank, "Site") if "s" in line["frames"]}
         assert [sites[state["site"]] for state in trace if state.name != "Finalize"] == frames
         assert {path for _, path, _, _ in sources} <= {str(program), "<string>"}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the calls are written in assembler")
+def test_calls_from_more_places_than_are_described_have_none(tmp_path):
+    described, calls = 1_000_000, 1_000_101
+    run = run_untraced(LAUNCHER, 1, tmp_path, {"HDTRACE_DIRECTORY": str(tmp_path / "trace")}, (program("many_sites"), "all"))
+    assert (run.returncode, run.stderr) == (0, "")
+    (info,), (trace,) = ((tmp_path / "trace").glob(pattern) for pattern in ("*.info", "*.trc"))
+    assert sum(line.startswith("Site ") for line in info.open()) == described
+    has_site = [" site='" in line for line in trace.open() if line.startswith(("<Init", "<Barrier", "<Finalize"))]
+    assert len(has_site) == calls + 2 and all(has_site[:described]) and not any(has_site[described:])
 
 
 def test_no_sites_if_they_are_not_wanted(run_traced):
