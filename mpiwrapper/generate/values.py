@@ -522,8 +522,7 @@ class Values:
         """The bytes that were really transferred, where that is not what was asked for."""
         self.use_status()
         wanted = self.wanted_bytes()
-        # Where nothing is wanted ROMIO leaves the status as it was.
-        self._lookups["actual"] = f"const int64_t actual = call.succeeded() && {wanted} > 0 ? status_bytes(used_status.value()) : 0;"
+        self._lookups["actual"] = f"const int64_t actual = call.succeeded() ? transferred_bytes(used_status.value(), {wanted}) : 0;"
         self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, Number("actual"))
 
     def _special_doubtful(self, writer, name):

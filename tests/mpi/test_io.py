@@ -40,6 +40,17 @@ def test_questions_about_files(run_traced, ranks):
         assert Call("File_sync", fid=0) in trace
 
 
+@ranks(1, 2)
+def test_what_asks_for_nothing_transfers_nothing(run_traced, ranks):
+    """MPICH leaves the status of a collective access as it was whose datatype is empty."""
+    for trace in run_traced("io_empty", ranks):
+        accesses = [state for state in trace if state.name.startswith(("File_read", "File_write"))]
+        assert len(accesses) == 2 * 4 + 1 and all(state["size"] == "0" and "actual" not in state for state in accesses)
+        completed = [child for state in trace if state.name == "Wait" for child in state.children]
+        assert len(completed) == 1 and all("actual" not in child for child in completed)
+        assert Call("Recv", fromRank=-2, fromTag=-1, size=0) in trace
+
+
 @ALL
 def test_explicit_offsets(run_traced, ranks):
     run = run_traced("io_explicit", ranks)

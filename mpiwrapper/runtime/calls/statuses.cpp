@@ -46,8 +46,8 @@ void put_completed(Element& element, const Request& request, const MPI_Status* t
         element.add("<For rid='"_xml, request.rid, "' fromRank='"_xml, received.source, "' fromTag='"_xml,
                     received.tag, "' size='"_xml, received.size, "' />"_xml);
     } else {
-        const int64_t actual = request.kind == RequestKind::access && request.size > 0 && is_written(told)
-                                   ? status_bytes(value_of(told))
+        const int64_t actual = request.kind == RequestKind::access && is_written(told)
+                                   ? transferred_bytes(value_of(told), request.size)
                                    : request.size;
         if (actual != request.size)
             element.add("<For rid='"_xml, request.rid, "' actual='"_xml, actual, "' />"_xml);

@@ -43,6 +43,14 @@ template <typename Status> inline int64_t status_bytes(const Status& status)
         return ask_for_bytes(status);
 }
 
+/// How many of the bytes that an access was asked for it transferred. Some libraries leave statuses as they
+/// were where there is nothing to do, and what is in them then may be any number.
+template <typename Status> inline int64_t transferred_bytes(const Status& status, int64_t asked)
+{
+    const int64_t told = asked > 0 ? status_bytes(status) : asked;
+    return told >= 0 && told <= asked ? told : asked;
+}
+
 /// A tag as it stands in the trace.
 inline int64_t tag_value(int tag)
 {
@@ -66,6 +74,11 @@ struct Received {
     {
         if (!has_message)
             return;
+        // From MPI_PROC_NULL not all libraries write the status. Unknown messages have no communicator.
+        if (source == no_process && &comm != &null_comm) {
+            tag = tag_value(MPI_ANY_TAG);
+            return;
+        }
         const MPI_Status status = value_of(told);
         source = world_rank(comm, status.MPI_SOURCE);
         tag = tag_value(status.MPI_TAG);

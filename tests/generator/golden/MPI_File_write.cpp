@@ -37,7 +37,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
             return rc;
         if (call.is_summed()) {
             const Type datatype_object = call.type(datatype);
-            const int64_t actual = call.succeeded() && datatype_object.size * count > 0 ? status_bytes(used_status.value()) : 0;
+            const int64_t actual = call.succeeded() ? transferred_bytes(used_status.value(), datatype_object.size * count) : 0;
             Figures figures;
             Transfer transfer;
             figures.file = (fh_object.id);
@@ -52,7 +52,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     }
     const OpenState& state = call.arguments(set_arguments);
     const Type datatype_object = call.type(datatype);
-    const int64_t actual = call.succeeded() && datatype_object.size * count > 0 ? status_bytes(used_status.value()) : 0;
+    const int64_t actual = call.succeeded() ? transferred_bytes(used_status.value(), datatype_object.size * count) : 0;
     call.write([&](auto& element) __attribute__((always_inline)) {
         element.add("<File_write fid='"_xml, state.value(0), "'"_xml);
         if (state.has(1))
