@@ -49,15 +49,6 @@ bool ends_accesses(const CallFacts& facts)
     }
 }
 
-/// Whether the parts of a datatype do.
-bool overlaps_itself(std::vector<std::pair<std::int64_t, std::int64_t>> pieces)
-{
-    std::ranges::sort(pieces);
-    return std::ranges::adjacent_find(pieces, [](const auto& one, const auto& other) {
-               return other.first < one.second;
-           }) != pieces.end();
-}
-
 /// Whose buffered sends a call attaches memory for, or detaches it from (MPI 4.1, 3.6): all of the process,
 /// or those of one communicator or of a session.
 std::string owner_of_attached(const Call& call)
@@ -226,7 +217,7 @@ BufferCheck::find_own_overlap(const std::vector<CallBuffer>& ranges)
         by_begin.push_back(&range);
     std::ranges::sort(by_begin, {}, &CallBuffer::begin);
     for (auto one = by_begin.begin(); one != by_begin.end(); ++one) {
-        if ((*one)->is_written && overlaps_itself((*one)->pieces))
+        if ((*one)->is_written && overlap_each_other((*one)->pieces))
             return {{*one, *one}};
         for (auto other = one + 1; other != by_begin.end() && (*other)->begin < (*one)->end; ++other)
             if (((*one)->is_written || (*other)->is_written) && overlap(**one, **other))
@@ -349,6 +340,8 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
     if (number >= 0)
         place.site = SiteOfCall(m_findings.objects(), place.rank, number);
     const auto range = std::ranges::find(user->ranges, begin, &CallBuffer::begin);
+    if (range != user->ranges.end() && !range->pieces.empty())
+        return; // perhaps it was in a gap
     const bool is_written = range != user->ranges.end() && range->is_written;
     if ((number < 0 && is_written && is_file_read(user->name)) ||
         !m_told.insert({place.rank, user->place.site, place.site}).second)

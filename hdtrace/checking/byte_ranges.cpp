@@ -1,35 +1,61 @@
 #include "hdtrace/checking/byte_ranges.h"
 
 #include <algorithm>
+#include <span>
 
 namespace hdtrace {
 
-bool overlap(const ByteRange& one, const ByteRange& other)
+namespace {
+
+using Piece = Pieces::value_type;
+
+std::span<const Piece> pieces_of(const ByteRange& range, const Piece& whole)
 {
-    if (one.end <= other.begin || other.end <= one.begin)
-        return false;
-    if (one.pieces.empty() && other.pieces.empty())
-        return true;
-    const std::vector<std::pair<std::int64_t, std::int64_t>> whole_one{{one.begin, one.end}};
-    const std::vector<std::pair<std::int64_t, std::int64_t>> whole_other{{other.begin, other.end}};
-    const auto& pieces = other.pieces.empty() ? whole_other : other.pieces;
-    return std::ranges::any_of(one.pieces.empty() ? whole_one : one.pieces, [&](const auto& piece) {
-        return std::ranges::any_of(pieces, [&](const auto& another) {
-            return piece.first < another.second && another.first < piece.second;
-        });
-    });
+    return range.pieces.empty() ? std::span(&whole, 1) : std::span(range.pieces);
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(const MappedType& type, std::int64_t origin,
-                                                             std::int64_t count)
+/// Pieces of one range may overlap each other: what ends before a piece does so before all that begin later.
+bool overlap(std::span<const Piece> ones, std::span<const Piece> others)
+{
+    auto one = ones.begin();
+    auto other = others.begin();
+    while (one != ones.end() && other != others.end())
+        if (one->second <= other->first)
+            ++one;
+        else if (other->second <= one->first)
+            ++other;
+        else
+            return true;
+    return false;
+}
+
+} // namespace
+
+bool overlap(const ByteRange& one, const ByteRange& other)
+{
+    const Piece whole_one(one.begin, one.end), whole_other(other.begin, other.end);
+    return overlap(std::span(&whole_one, 1), std::span(&whole_other, 1)) &&
+           overlap(pieces_of(one, whole_one), pieces_of(other, whole_other));
+}
+
+bool overlap_each_other(const Pieces& pieces)
+{
+    return std::ranges::adjacent_find(pieces, [](const Piece& one, const Piece& next) {
+               return next.first < one.second;
+           }) != pieces.end();
+}
+
+Pieces pieces_of(const MappedType& type, std::int64_t origin, std::int64_t count)
 {
     constexpr std::size_t most_pieces = 1'000;
-    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;
+    Pieces pieces;
     for (std::int64_t i = 0; i < count && pieces.size() < most_pieces; ++i)
         type.map->visit_pieces(origin + i * type.extent, 0, [&](std::int64_t begin, std::int64_t end) {
             pieces.emplace_back(begin, end);
             return pieces.size() < most_pieces;
         });
+    if (!std::ranges::is_sorted(pieces))
+        std::ranges::sort(pieces);
     return pieces;
 }
 

@@ -9,10 +9,13 @@
 
 namespace hdtrace {
 
+/// Begin and end of each, by their begin.
+using Pieces = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
 struct ByteRange {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> pieces; ///< of it, if it has gaps
+    Pieces pieces; ///< of it, if it has gaps
 
     bool operator==(const ByteRange&) const = default;
 };
@@ -20,8 +23,11 @@ struct ByteRange {
 /// Whether they have a byte in common.
 bool overlap(const ByteRange& one, const ByteRange& other);
 
-/// Those of @p count elements of a datatype, the first of which is at @p origin; of many only the first.
-std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(const MappedType& type, std::int64_t origin,
-                                                             std::int64_t count);
+/// Whether two of the pieces have a byte in common.
+bool overlap_each_other(const Pieces& pieces);
+
+/// Those of @p count elements of a datatype, the first of which is at @p origin; of many only the first of
+/// the data.
+Pieces pieces_of(const MappedType& type, std::int64_t origin, std::int64_t count);
 
 } // namespace hdtrace

@@ -9,6 +9,16 @@ namespace {
 constexpr AttributeName reads = "reads", writes = "writes";
 constexpr std::int64_t most_bytes = TypeMap::most_bytes; // places beyond come from damaged traces
 
+/// To the tracer a datatype has no gaps if it has as many bytes as there are from its first to its last one:
+/// one that overlaps itself has some all the same. Of one that does not only the order differs.
+Pieces pieces_of_dense(const TypeMapPointer& map, std::int64_t begin, std::int64_t bytes)
+{
+    const MappedType type{map, map->size()};
+    const std::int64_t origin = begin - map->begin();
+    return overlap_each_other(pieces_of(type, origin, 1)) ? pieces_of(type, origin, bytes / map->size())
+                                                          : Pieces();
+}
+
 } // namespace
 
 bool names_buffers(const State& call)
@@ -66,12 +76,14 @@ CallBuffer CallBuffers::buffer(std::int64_t rank, std::string_view item)
         return found;
     if (!has_gaps && at == 0) // a null pointer is no memory
         return found;
+    const MappedType* const mapped = this->type(rank, type);
     if (!has_gaps) {
         found.begin = at;
         found.end = at + count;
+        if (mapped && !mapped->map->is_ascending())
+            found.pieces = pieces_of_dense(mapped->map, at, count);
         return found;
     }
-    const MappedType* const mapped = this->type(rank, type);
     std::int64_t last = 0; // where the last element is
     if (!mapped || mapped->map->size() == 0 || __builtin_mul_overflow(count - 1, mapped->extent, &last) ||
         last < -most_bytes || last > most_bytes)

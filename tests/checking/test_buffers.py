@@ -76,6 +76,14 @@ def test_datatypes_of_very_many_blocks(tmp_path, distances, place, kinds):
     assert [finding["kind"] for finding in json.loads(found.stdout)] == kinds
 
 
+@pytest.mark.parametrize("place, kinds", [("apart", []), ("overlap", ["buffer-conflict"])])
+def test_a_gap_of_a_datatype_that_overlaps_itself(tmp_path, place, kinds):
+    """It has as many bytes as it would have without the gap."""
+    run = run_with_tracer("gap_in_overlap", RANKS, tmp_path, args=[place], env={"HDTRACE_FOR_CHECK": "1"})
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", "--strict", "--json", run.trace_directory], capture_output=True, text=True, timeout=60)
+    assert sorted({finding["kind"] for finding in json.loads(found.stdout)}) == kinds
+
+
 def test_the_first_of_an_exclusive_scan_is_given_nothing(tmp_path):
     """Its receive buffer is not significant (MPI 4.1, 6.11.2)."""
     traced = run_with_tracer("collectives", RANKS, tmp_path, env={"HDTRACE_FOR_CHECK": "1"})
