@@ -268,3 +268,12 @@ def test_partitioned_messages(run_traced, ranks):
         rid = trace.value(Call("Isendrecv", toRank=trace.right, fromRank=trace.left, size=4, recvSize=4), "rid")
         is_told = SETTINGS["mpi"] != "MPICH"  # whose status is none of this receive
         assert Call("Wait", [For(rid=rid, fromRank=trace.left if is_told else None, size=4 if is_told else None)]) in trace
+
+
+@RING
+def test_a_matched_message_is_known_until_it_was_received(run_traced, ranks):
+    for trace in run_traced("identity_message_received_again", ranks):
+        (probe,) = trace.find(Call("Mprobe"))
+        failed, received = trace.find(Call("Mrecv"))
+        assert "rc" in failed and "rc" not in received
+        assert [received[key] for key in ("mid", "cid", "fromRank", "fromTag")] == [probe["mid"], probe["cid"], str(trace.left), "3"]

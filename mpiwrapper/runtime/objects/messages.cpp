@@ -34,24 +34,33 @@ void give_back(KnownMessage* message)
     spare = message;
 }
 
+// With its reference to the communicator. False if memory is short.
+bool add(MPI_Message handle, const Message& message)
+{
+    const MutexLock lock(mutex);
+    KnownMessage* const known = lock.held() ? take_memory() : nullptr;
+    if (known == nullptr)
+        return false;
+    known->message = message;
+    messages.add(handle_bits(handle), known);
+    return true;
+}
+
 } // namespace
 
 int64_t add_message(MPI_Message handle, Message message)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return -1;
-    const MutexLock lock(mutex);
-    KnownMessage* const found = lock.held() ? take_memory() : nullptr;
-    if (found == nullptr)
-        return -1;
+    message.id = __atomic_fetch_add(&message_count, 1, __ATOMIC_RELAXED);
     add_reference(*message.comm);
-    message.id = message_count++;
-    found->message = message;
-    messages.add(handle_bits(handle), found);
-    return message.id;
+    if (add(handle, message))
+        return message.id;
+    drop_reference(*message.comm);
+    return -1;
 }
 
-MatchedMessage::MatchedMessage(const MPI_Message* handle)
+MatchedMessage::MatchedMessage(const MPI_Message* handle) : m_variable(handle)
 {
     const MutexLock lock(mutex);
     KnownMessage* const known =
@@ -61,6 +70,14 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator
     messages.remove(known);
     give_back(known);
+    m_handle = *handle;
+}
+
+MatchedMessage::~MatchedMessage()
+{
+    const bool is_left = m_handle != MPI_MESSAGE_NULL && *m_variable == m_handle;
+    if (!is_left || !add(m_handle, *this))
+        drop_reference(*comm);
 }
 
 } // namespace hdtrace::mpi

@@ -16,14 +16,18 @@ struct Message {
 /// The new message's id; -1 if there is nothing to receive, or no memory.
 int64_t add_message(MPI_Message handle, Message message);
 
-/// A message that is about to be received: its handle ends with that.
+/// A message that is about to be received: its handle ends with that, unless the call fails before.
 class MatchedMessage : public Message {
   public:
     /// @p handle may be null, as far as MPI is asked to say so.
     explicit MatchedMessage(const MPI_Message* handle);
-    ~MatchedMessage() { drop_reference(*comm); }
+    ~MatchedMessage();
     MatchedMessage(const MatchedMessage&) = delete;
     MatchedMessage& operator=(const MatchedMessage&) = delete;
+
+  private:
+    const MPI_Message* m_variable;
+    MPI_Message m_handle = MPI_MESSAGE_NULL; ///< if it is known
 };
 
 } // namespace hdtrace::mpi
