@@ -7,6 +7,7 @@
 
 #include "hdtrace/analysis/fatal_signals.h"
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/one_sided_rules.h"
 
 namespace hdtrace {
 namespace {
@@ -82,12 +83,24 @@ const State& innermost_at(const State& state, std::int64_t moment)
     return state;
 }
 
+// Of these receives it is not known whether they got a message.
+bool is_doubtful_receive(const Completion& completion)
+{
+    if (completion.operation->facts->receives == ReceiveKind::none ||
+        completion.operation->facts->sends != SendMode::none)
+        return false;
+    const bool is_too_large = completion.what && completion.what->find("rc") == "MPI_ERR_TRUNCATE";
+    return completion.outcome == Outcome::perhaps_cancelled ||
+           (completion.outcome == Outcome::failed && !is_too_large);
+}
+
 } // namespace
 
 InFlight::InFlight(std::shared_ptr<const OpenedProject> project, Snapshot start)
     : m_project(std::move(project)), m_traces(m_project->existing_traces()), m_last(m_traces.size()),
       m_without_calls(m_project->ranks_without_calls()),
-      m_matches(!Beginnings(m_project->project).are_missing()),
+      m_matches(!Beginnings(m_project->project).are_missing() &&
+                !one_sided_rules(m_project->project).of_messages),
       m_messages(m_project->objects, [this](const Message& message) { add(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { add(collective); }, m_without_calls),
@@ -298,7 +311,8 @@ std::int64_t InFlight::ends_of(const Operation& operation) const
     return m_matches ? message_ends(operation) : 0;
 }
 
-// Of what was cancelled the matcher reports no message. Of others it may only do so now, behind this.
+// Of what was cancelled, or may have been, the matcher reports no message. Of others it may only do so now,
+// behind this.
 void InFlight::completed(const Call& call, const Completion& completion)
 {
     const Operation* const operation = completion.operation;
@@ -308,8 +322,8 @@ void InFlight::completed(const Call& call, const Completion& completion)
         keep_completing(operation->line, call.state.line);
     else
         connect(operation->line, call.state.line);
-    m_over.emplace_back(operation->line,
-                        completion.outcome == Outcome::cancelled ? 1 + ends_of(*operation) : 1);
+    const bool has_no_message = completion.outcome == Outcome::cancelled || is_doubtful_receive(completion);
+    m_over.emplace_back(operation->line, has_no_message ? 1 + ends_of(*operation) : 1);
 }
 
 void InFlight::add(const Message& message)

@@ -159,7 +159,8 @@ class InFlight : EventVisitor {
     std::map<Thread, std::size_t> m_places; ///< in m_traces
     std::vector<Snapshot::LastCall> m_last; ///< of each trace
     std::set<std::int64_t> m_without_calls; ///< processes
-    const bool m_matches; ///< what the processes have done to each other: not where first calls are missing
+    const bool m_matches; ///< what the processes have done to each other: not where first calls are missing,
+                          ///< or one side
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     EventWalk m_walk;
