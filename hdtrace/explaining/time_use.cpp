@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "hdtrace/matching/saturated.h"
 
@@ -31,10 +32,9 @@ Spread spread_of(std::string_view what, const std::map<std::int64_t, Use>& by_ra
     return spread;
 }
 
-/// By place; waiting is not in it.
-std::vector<Use> use_of(const History& history, const Timeline& timeline)
+/// Adds it up by place; waiting is not in it.
+void add_use_of(const History& history, const Timeline& timeline, std::vector<Use>& at_place)
 {
-    std::vector<Use> at_place(history.places.size());
     for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
         const Step step = timeline.steps[i];
         Use& use = at_place[step.place];
@@ -48,7 +48,21 @@ std::vector<Use> use_of(const History& history, const Timeline& timeline)
     }
     for (const std::uint32_t step : timeline.left_out)
         --at_place[timeline.steps[step].place].calls;
-    return at_place;
+}
+
+/// Each one once.
+std::vector<std::uint32_t> places_of(const Timeline& timeline, std::vector<bool>& is_known)
+{
+    std::vector<std::uint32_t> places;
+    for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
+        const std::uint32_t place = timeline.steps[i].place;
+        if (!is_known[place])
+            places.push_back(place);
+        is_known[place] = true;
+    }
+    for (const std::uint32_t place : places)
+        is_known[place] = false;
+    return places;
 }
 
 } // namespace
@@ -67,12 +81,16 @@ Use& Use::operator+=(const Use& other)
 TimeUse::TimeUse(const History& history, const std::vector<WaitState>& waits)
     : by_place(history.places.size())
 {
+    // Threads are at few of all places: those of other communicators are not looked at.
+    std::vector<Use> at_place(history.places.size());
+    std::vector<bool> is_known(history.places.size());
     for (const Timeline& timeline : history.timelines) {
-        const std::vector<Use> at_place = use_of(history, timeline);
+        add_use_of(history, timeline, at_place);
         Use& of_rank = by_rank[timeline.rank];
-        for (std::size_t place = 0; place < at_place.size(); ++place) {
-            by_place[place] += at_place[place];
-            of_rank += at_place[place];
+        for (const std::uint32_t place : places_of(timeline, is_known)) {
+            const Use use = std::exchange(at_place[place], {});
+            by_place[place] += use;
+            of_rank += use;
         }
     }
     for (const WaitState& wait : waits) {
@@ -86,7 +104,8 @@ TimeUse::TimeUse(const History& history, const std::vector<WaitState>& waits)
 std::vector<Use> use_of_timeline(const History& history, const std::vector<WaitState>& waits,
                                  std::uint32_t number)
 {
-    std::vector<Use> at_place = use_of(history, history.timelines[number]);
+    std::vector<Use> at_place(history.places.size());
+    add_use_of(history, history.timelines[number], at_place);
     const auto own =
         std::ranges::equal_range(waits, number, {}, [](const WaitState& wait) { return wait.call.timeline; });
     for (const WaitState& wait : own) {
