@@ -197,9 +197,12 @@ std::vector<HostClock> compare_clocks(const OpenedProject& project)
 std::int64_t count_reversed(const History& history)
 {
     std::int64_t count = 0;
-    for (const Need& need : history.needs)
-        count +=
-            need.kind == WaitKind::late_sender && history.step(need.of).begin > history.step(need.call).end;
+    for (const Need& need : history.needs) {
+        const CallFacts* const call = history.place(need.call).call;
+        const bool is_probe = call && call->probes != ProbeKind::none; // the message is received besides
+        count += need.kind == WaitKind::late_sender && !is_probe &&
+                 history.step(need.of).begin > history.step(need.call).end;
+    }
     return count;
 }
 

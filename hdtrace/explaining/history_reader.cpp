@@ -182,23 +182,28 @@ void HistoryReader::add_probe(const Call& call, const Communicator* communicator
 {
     const auto source = call.state.integer("fromRank"), tag = call.state.integer("fromTag");
     if (source && tag && !call.has_failed() && !call.state.is_unfinished())
-        m_probes[{communicator, call.trace.rank, *source, *tag}].push_back(*last_step(call));
+        m_probes[{communicator, call.trace.rank, *source, *tag}].push_back(
+            {*last_step(call), call.state.line, call.trace.thread, call.facts.probes == ProbeKind::takes});
 }
 
 // Whoever looks for a message before receiving it waits for its sender there. The next receive of such a
-// message gets the one that was found (MPI 4.1, 3.8.1): the probes before it are about this one.
+// message gets the one that was found (MPI 4.1, 3.8.1): the probes before it are about this one. A probe that
+// takes a message is about that one, whenever it is received.
 void HistoryReader::add_probes_of(const Message& message, StepId send)
 {
     const auto found =
         m_probes.find({message.communicator, message.destination, message.source, message.tag});
     if (found == m_probes.end())
         return;
-    std::vector<StepId>& probes = found->second;
-    std::erase_if(probes, [&](StepId probe) {
-        const bool is_before = m_history.step(probe).end <= message.receive->time;
-        if (is_before && probe != send)
-            m_needs.push_back({probe, send, WaitKind::late_sender});
-        return is_before;
+    std::vector<Probe>& probes = found->second;
+    std::erase_if(probes, [&](const Probe& probe) {
+        const MessageEnd& receive = *message.receive;
+        const bool is_about_it =
+            probe.takes ? probe.line == receive.probe_line && probe.thread == receive.probe_thread
+                        : m_history.step(probe.step).end <= receive.time;
+        if (is_about_it && probe.step != send)
+            m_needs.push_back({probe.step, send, WaitKind::late_sender});
+        return is_about_it;
     });
     if (probes.empty())
         m_probes.erase(found);
@@ -365,7 +370,8 @@ void HistoryReader::add_collective(const Collective& collective)
     const CallFacts& operation = operation_of(collective);
     const auto kind = wait_kind_of(operation);
     const bool is_whole = std::ssize(collective.calls) == communicator.size();
-    if (!kind || !is_whole)
+    // Who was told of an error may not have waited for anybody.
+    if (!kind || !is_whole || std::ranges::any_of(collective.calls, &CollectiveCall::has_failed))
         return;
     if (communicator.is_inter())
         return add_between_groups(collective, *kind);

@@ -85,6 +85,11 @@ class HistoryReader : EventVisitor {
     void add_collective(const Collective& collective);
     void add_probe(const Call& call, const Communicator* communicator);
     void add_probes_of(const Message& message, StepId send);
+    struct Probe {
+        StepId step;
+        std::int64_t line, thread;
+        bool takes; ///< the message, so that no other receive gets it
+    };
     void add_partitioned();
     void add_member(Gathering& gathering, const CollectiveCall& call);
     void add_neighbours(const Collective& collective);
@@ -119,7 +124,7 @@ class HistoryReader : EventVisitor {
     std::vector<std::int32_t> m_regions;                       ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     /// That found a message, which is not known yet to have been received: by where it goes, and its tag.
-    std::map<std::tuple<const Communicator*, std::int64_t, std::int64_t, std::int64_t>, std::vector<StepId>>
+    std::map<std::tuple<const Communicator*, std::int64_t, std::int64_t, std::int64_t>, std::vector<Probe>>
         m_probes;
     ByRequest<std::optional<StepId>> m_ready;       ///< the last of each started send's partitions
     std::vector<std::pair<Need, Id>> m_partitioned; ///< with the start of the send

@@ -37,9 +37,10 @@ Selection all_states()
 /// these may be empty, and nobody waits for them.
 bool all_need_each_other(const Collective& collective, const CallFacts& call)
 {
-    const auto moves = [](const CollectiveCall& one) { return one.bytes > 0 && !one.has_failed; };
+    const auto moves = [](const CollectiveCall& one) { return one.bytes > 0; };
     return collective.communicator && std::ssize(collective.calls) == collective.communicator->size() &&
            !collective.communicator->is_inter() &&
+           std::ranges::none_of(collective.calls, &CollectiveCall::has_failed) &&
            (call.collective == CollectiveKind::barrier ||
             (!call.scatters && !call.gathers && std::ranges::all_of(collective.calls, moves)));
 }
