@@ -134,7 +134,7 @@ std::optional<std::int64_t> RequestRows::moved(const Operation& operation, const
 {
     if (completion.outcome != Outcome::completed)
         return {};
-    if (operation.call->integer("toRank") == proc_null)
+    if (operation.call->integer("toRank") == proc_null && operation.facts->receives == ReceiveKind::none)
         return 0;
     const AttributeName& size = transfers(operation.facts->file) ? "actual" : "size";
     const auto told =
