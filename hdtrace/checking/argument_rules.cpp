@@ -83,8 +83,11 @@ Wrong null_object(const Call& call, const ArgumentContext&)
         {"fid", FindingKind::invalid_file, "MPI_FILE_NULL or a file that is not open"},
     };
     for (const Null& null : nulls) {
-        const bool may_be_null =
-            null.attribute.text() == call.facts.made_id || is_for_all_files(call, null.attribute);
+        // What was matched by a probe names no communicator itself.
+        const bool is_of_message =
+            null.attribute.text() == "cid" && call.facts.receives == ReceiveKind::probed;
+        const bool may_be_null = null.attribute.text() == call.facts.made_id ||
+                                 is_for_all_files(call, null.attribute) || is_of_message;
         if (!may_be_null && call.state.integer(null.attribute) == -1)
             return WrongArgument{null.kind, "was given " + std::string(null.name)};
     }

@@ -241,7 +241,7 @@ void WindowConflicts::set_range(const Call& call, const Window& window, std::int
     const std::int64_t origin = *offset * member->disp_unit.value_or(1);
     access.begin = origin + mapped->map->begin();
     access.end = origin + (count - 1) * mapped->extent + mapped->map->end();
-    if (access.end - access.begin == count * mapped->map->size())
+    if (mapped->map->is_ascending() && access.end - access.begin == count * mapped->map->size())
         return;
     access.pieces = pieces_of(*mapped, origin, count);
 }

@@ -355,6 +355,11 @@ def test_arguments(kinds, name):
     assert found[0] == expected and "unfinished" not in found
 
 
+def test_a_message_that_is_not_known_has_no_communicator(kinds):
+    received = call("Mrecv", "fromRank='-1' fromTag='-1' cid='-1' count='1' tid='0' mid='-1'", unfinished=True)
+    assert "invalid-communicator" not in kinds(received, is_whole=False)
+
+
 def test_no_file_stands_for_all_where_error_handlers_are_set(kinds):
     assert kinds(call("File_set_errhandler", "fid='-1'", unfinished=True), is_whole=False) == ["unfinished"]
 
