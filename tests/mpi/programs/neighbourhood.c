@@ -1,4 +1,4 @@
-/* Every neighbourhood collective on a periodic line, blocking and not; with an argument on one that has ends. */
+/* Every neighbourhood collective on a periodic line, blocking and not; with an argument on an open line. */
 #include "check.h"
 
 enum { NEIGHBOURS = 2 };
