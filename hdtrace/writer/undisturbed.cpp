@@ -62,10 +62,17 @@ ShortWaits::~ShortWaits()
         end_of_waits = {};
 }
 
+// ThreadSanitizer, which the program may be compiled with, does not know pthread_mutex_clocklock().
 bool lock_mutex(pthread_mutex_t& mutex)
 {
-    return end_of_waits.tv_sec == 0 ? pthread_mutex_lock(&mutex) == 0
-                                    : pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &end_of_waits) == 0;
+    if (end_of_waits.tv_sec == 0)
+        return pthread_mutex_lock(&mutex) == 0;
+    timespec now, end;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_REALTIME, &end);
+    const time_t left = end_of_waits.tv_sec - now.tv_sec;
+    end.tv_sec += left > 0 ? left : 0;
+    return pthread_mutex_timedlock(&mutex, &end) == 0;
 }
 
 } // namespace hdtrace
