@@ -18,7 +18,7 @@ NOT_COUNTED = {
     "abort": EARLY, "exit_early": EARLY, "raise": EARLY, "pcontrol": "it records a part of its calls only"}
 MESSAGES_NOT_COUNTED = {
     "persistent": "starts of persistent operations are not counted", "vector_collectives": OWN_MESSAGES,
-    **{f"io_{kind}": OWN_MESSAGES for kind in ("end", "explicit", "individual", "shared", "views")}}
+    **{f"io_{kind}": OWN_MESSAGES for kind in ("empty", "end", "explicit", "individual", "shared", "views")}}
 PROGRAMS = [name for name in SETTINGS["names"] + SETTINGS["languages"] if name not in NOT_COUNTED]
 # Some have other messages and operations with two ranks.
 WITH_TWO = ["send_modes", "isend_modes", "receive", "completion", "probe", "threads", "collectives", "nonblocking_collectives", "in_place",
