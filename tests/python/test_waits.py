@@ -36,7 +36,8 @@ def test_a_probe_that_takes_a_message_waits_for_that_one(tmp_path, fetched):
     mine = {"in order": probes[0] + probes[1] + received(10, 10.1, 0) + received(10.2, 10.3, 1),
             "in the other order": probes[0] + probes[1] + received(10, 10.1, 1) + received(10.2, 10.3, 0),
             "at once": probes[0] + received(1.6, 1.7, 0) + probes[1] + received(10.2, 10.3, 1)}[fetched]
-    assert waits(tmp_path, mine, sent(0.5, 0.6) + sent(9, 9.05)) == [(0, "Mprobe", "late-sender", 7.0)]
+    ((rank, call, kind, seconds),) = waits(tmp_path, mine, sent(0.5, 0.6) + sent(9, 9.05))
+    assert (rank, call, seconds) == (0, "Mprobe", 7.0) and kind in ("late-sender", "wrong-order"), "one message was not fetched yet"
 
 
 def test_who_was_told_of_an_error_waited_for_nobody(tmp_path):
