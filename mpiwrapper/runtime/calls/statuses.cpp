@@ -42,7 +42,7 @@ void put_completed(Element& element, const Request& request, const MPI_Status* t
                     "' fromTag='-1' size='0' />"_xml);
     } else if (request.kind == RequestKind::receive && is_written(told)) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
-        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, told);
+        const Received received(comm, any_source, MPI_ANY_TAG, true, told);
         element.add("<For rid='"_xml, request.rid, "' fromRank='"_xml, received.source, "' fromTag='"_xml,
                     received.tag, "' size='"_xml, received.size, "' />"_xml);
     } else {
