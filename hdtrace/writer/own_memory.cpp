@@ -62,7 +62,18 @@ char* chunk = nullptr;
 size_t left_of_chunk = 0;
 pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 size_t in_use = 0;
-int forks_of_owner = 0; ///< that are running, in handlers of faults that the owner has had
+int forks_of_owner = 0; ///< that are running, in handlers of signals that have interrupted the owner
+
+// False in a handler of a signal that has interrupted the owner: the program calls MPI there.
+bool lock()
+{
+    return pthread_mutex_lock(&mutex) == 0;
+}
+
+void unlock()
+{
+    pthread_mutex_unlock(&mutex);
+}
 
 Block* map(size_t size)
 {
@@ -94,7 +105,7 @@ Block* cut_off(size_t size)
 
 void lock_for_fork()
 {
-    if (!lock_mutex(mutex))
+    if (!lock())
         ++forks_of_owner;
 }
 
@@ -103,7 +114,7 @@ void unlock_behind_fork()
     if (forks_of_owner > 0)
         --forks_of_owner;
     else
-        pthread_mutex_unlock(&mutex);
+        unlock();
 }
 
 void free_mutex_in_child()
@@ -147,45 +158,33 @@ bool is_refused(size_t size)
     return true;
 }
 
-Block* take_block(size_t size)
-{
-    const Lock lock(mutex);
-    if (!lock.held())
-        return nullptr;
-    Block* const block = size <= largest ? take_small(class_of(size)) : take_large(whole_pages(size));
-    if (block != nullptr)
-        in_use += block->size;
-    return block;
-}
-
 void* take(size_t size)
 {
+    const size_t whole = size + sizeof(Block);
     pthread_once(&is_ready, get_ready_for_fork);
-    Block* const block = take_block(size + sizeof(Block));
+    if (!lock()) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    Block* const block = whole <= largest ? take_small(class_of(whole)) : take_large(whole_pages(whole));
     if (block != nullptr)
-        return block + 1;
-    errno = ENOMEM;
-    return nullptr;
-}
-
-void give_back_small(Block* block)
-{
-    Block*& first = free_blocks[class_of(block->size).number];
-    block->next = first;
-    first = block;
+        in_use += block->size;
+    unlock();
+    return block != nullptr ? block + 1 : nullptr;
 }
 
 void give_back(Block* block)
 {
     const bool is_small = block->size <= largest;
-    {
-        const Lock lock(mutex);
-        if (!lock.held())
-            return;
-        in_use -= block->size;
-        if (is_small)
-            give_back_small(block);
+    if (!lock())
+        return;
+    in_use -= block->size;
+    if (is_small) {
+        Block*& first = free_blocks[class_of(block->size).number];
+        block->next = first;
+        first = block;
     }
+    unlock();
     if (!is_small)
         munmap(block, block->size);
 }
@@ -249,8 +248,11 @@ char* own_strdup(const char* text)
 
 size_t own_memory_in_use()
 {
-    const Lock lock(mutex);
-    return in_use;
+    const bool is_held = lock();
+    const size_t bytes = in_use;
+    if (is_held)
+        unlock();
+    return bytes;
 }
 
 } // namespace hdtrace

@@ -7,8 +7,8 @@
 namespace hdtrace {
 
 /// Like malloc(), calloc(), realloc(), free() and strdup(), which they are with a sanitizer. Aligned to 16
-/// bytes. Any thread and signal handlers may call them. Null, with errno, if there is no memory, or in the
-/// handler of a fault in one of them; what is given back there is lost.
+/// bytes. Any thread may call them. Null, with errno, if there is no memory, or in a signal handler that has
+/// interrupted one of them; what is given back there is lost.
 void* own_malloc(size_t size);
 void* own_calloc(size_t count, size_t size);
 void* own_realloc(void* memory, size_t size);
