@@ -88,7 +88,7 @@ size_t stack_used_by(void* (*use)(void*))
 
 TEST(Files, take_little_of_the_stack)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "its functions need more";
 #endif
     FakeMpi mpi(0, 1);
