@@ -17,28 +17,13 @@ struct KnownMessage : TableEntry<KnownMessage> {
 pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for the table
 constinit ObjectTable<KnownMessage> messages;      // by handle
 int64_t message_count = 0;                         // that were ever added
-KnownMessage* spare = nullptr; // whose memory is used again: taking some costs system calls
-
-KnownMessage* take_memory()
-{
-    KnownMessage* const taken = spare;
-    if (taken == nullptr)
-        return static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage)));
-    spare = taken->next;
-    return taken;
-}
-
-void give_back(KnownMessage* message)
-{
-    message->next = spare;
-    spare = message;
-}
 
 // With its reference to the communicator. False if memory is short.
 bool add(MPI_Message handle, const Message& message)
 {
     const MutexLock lock(mutex);
-    KnownMessage* const known = lock.held() ? take_memory() : nullptr;
+    KnownMessage* const known =
+        lock.held() ? static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage))) : nullptr;
     if (known == nullptr)
         return false;
     known->message = message;
@@ -69,7 +54,7 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle) : m_variable(handle)
         return;
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator
     messages.remove(known);
-    give_back(known);
+    own_free(known);
     m_handle = *handle;
 }
 
