@@ -43,8 +43,8 @@ struct WaitingCall {
 /// for it, too, unless it computes between. What it cannot know for certain it takes as fulfilled, such as
 /// processes with several threads, of which another one may go on. Where only the last calls are there
 /// (`--keep-last`), counting tells nothing, but time does: what could have ended a call that has been waiting
-/// for long is still to be done. Memory grows with the operations in
-/// flight, the communicators and the processes. For one thread at a time.
+/// for long is still to be done. Memory grows with the operations in flight, the communicators and the
+/// processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p project must outlive it.
